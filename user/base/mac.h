@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Proofs and tokens. One place says what is hashed, for the probe, the collector and the judge.
+ *
+ *   token  = first 16 bytes of HMAC-SHA256(nonce, "token" | probe name)
+ *   alive  = HMAC-SHA256(nonce, "alive1" or "alive2" | challenge | instance)
+ *   ran    = HMAC-SHA256(nonce, "ran" | challenge1 | instance)
+ *   answer = HMAC-SHA256(run key, "answer" | token)
+ *
+ * The nonce (16 bytes) and the challenges travel in argv and on stdin, so alive and ran only tie
+ * lines to one instance and one moment; they grant nothing. The run key is known to the daemon and
+ * the far side alone: answer proves that the far side was reached.
+ */
+#ifndef SENTINEL_BASE_MAC_H
+#define SENTINEL_BASE_MAC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MAC_NONCE_BYTES 16
+#define MAC_BYTES 32
+
+void mac_token(const uint8_t nonce[MAC_NONCE_BYTES], const char *probe,
+	       uint8_t ret[MAC_NONCE_BYTES]);
+void mac_alive(const uint8_t nonce[MAC_NONCE_BYTES], int which,
+	       const uint8_t challenge[MAC_NONCE_BYTES], const uint8_t instance[MAC_NONCE_BYTES],
+	       uint8_t ret[MAC_BYTES]);
+void mac_ran(const uint8_t nonce[MAC_NONCE_BYTES], const uint8_t challenge[MAC_NONCE_BYTES],
+	     const uint8_t instance[MAC_NONCE_BYTES], uint8_t ret[MAC_BYTES]);
+void mac_answer(const uint8_t key[MAC_BYTES], const uint8_t token[MAC_NONCE_BYTES],
+		uint8_t ret[MAC_BYTES]);
+
+/* In constant time. */
+bool mac_equal(const uint8_t a[MAC_BYTES], const uint8_t b[MAC_BYTES]);
+
+#endif
