@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#undef alloca
 #pragma GCC poison strcpy strcat strncpy strncat sprintf vsprintf strtok atoi atol strtol strtoul
 #pragma GCC poison gmtime localtime system alloca gets
 

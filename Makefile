@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+# One Makefile, nothing built in the tree. `make help` says what there is.
+
+O ?= build
+CC ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+# ---- lists: adding a part is one word -----------------------------------------------------------
+STAGES := base sense decode attribute record judge rig report
+PROGRAMS := sentineld sentinel sentinel-probe sentinel-collector
+BPF_SRCS := $(wildcard bpf/*.bpf.c)
+PROBES := $(filter-out probes/session.c,$(wildcard probes/*.c))
+UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+BPFTEST := $(patsubst tests/bpf/%.c,%,$(wildcard tests/bpf/test_*.c))
+FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+MAN := $(patsubst user/man/%.scd,%,$(wildcard user/man/*.scd))
+
+# ---- tools and flags ----------------------------------------------------------------------------
+PKGS := libbpf libelf zlib libnl-3.0 libnl-route-3.0 json-c libcyaml libcrypto
+V ?= 0
+ifeq ($(V),0)
+Q := @
+msg = @printf '  %-8s %s\n' '$(1)' '$(2)';
+else
+Q :=
+msg :=
+endif
+
+SAN ?=
+OPT := $(if $(DEBUG),-O0 -g3,-O2 -g)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+HARDEN := $(if $(SAN)$(DEBUG),,-D_FORTIFY_SOURCE=2) -fstack-protector-strong -fPIE
+WARN := -Wall -Wextra -Werror -Wformat=2 -Wshadow -Wundef -Wvla -Wmissing-prototypes \
+	-Wstrict-prototypes -Wpointer-arith -Wwrite-strings -fno-common
+CPPFLAGS := -I. -I$(O)/gen -D_GNU_SOURCE
+CFLAGS := -std=gnu17 $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) $(EXTRA_CFLAGS)
+LDFLAGS := -pie -Wl,-z,relro,-z,now $(SANFLAGS)
+PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
+PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+.PHONY: all run check check-unit check-bpf check-rig check-golden mutants fuzz bench verifier lint \
+	format man install clean help deps
+
+all: $(PROGRAMS:%=$(O)/%) man
+
+# ---- user space ---------------------------------------------------------------------------------
+objs = $(patsubst %.c,$(O)/obj/%.o,$(wildcard $(1)/*.c))
+archive = $(O)/lib/$(1).a
+
+define stage_rule
+$(O)/lib/$(1).a: $(call objs,user/$(1))
+endef
+$(foreach s,$(STAGES),$(eval $(call stage_rule,$(s))))
+
+$(O)/lib/%.a:
+	$(call msg,AR,$@)
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+$(O)/obj/%.o: %.c Makefile | $(O)/gen/sentinel.skel.h
+	$(call msg,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/obj/user/sense/%.o $(O)/obj/user/cmd/%.o: CPPFLAGS += -DSENTINEL_VERSION='"$(VERSION)"'
+
+# The stages in the order in which data flows; each links with those before it.
+LIBS = $(foreach s,report rig judge record attribute decode sense base,$(O)/lib/$(s).a)
+
+$(O)/sentineld: $(O)/obj/user/sentineld.o $(O)/obj/user/daemon.o $(O)/obj/user/pipeline.o $(LIBS)
+$(O)/sentinel: $(O)/obj/user/sentinel.o $(call objs,user/cmd) $(LIBS)
+$(O)/sentineld $(O)/sentinel:
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS) -pthread
+
+# Probes run in other roots and namespaces, so they bring everything with them. No sanitizer: it
+# needs a dynamic loader.
+STATIC_CFLAGS := -std=gnu17 -O2 -g $(WARN) -fstack-protector-strong
+$(O)/static/%.o: %.c Makefile
+	$(call msg,CC,$< (static))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(STATIC_CFLAGS) -MMD -MP -c -o $@ $<
+
+STATIC_BASE := $(patsubst %.c,$(O)/static/%.o,$(wildcard user/base/*.c))
+$(O)/sentinel-probe: $(patsubst %.c,$(O)/static/%.o,$(wildcard probes/*.c)) $(STATIC_BASE)
+$(O)/sentinel-collector: $(patsubst %.c,$(O)/static/%.o,$(wildcard probes/collector/*.c)) $(STATIC_BASE)
+$(O)/sentinel-probe $(O)/sentinel-collector:
+	$(call msg,LINK,$@ (static))
+	$(Q)$(CC) -static -Wl,--gc-sections -o $@ $(filter %.o,$^) -lcrypto -pthread 2>&1 | \
+		{ grep -v 'statically linked applications requires' >&2 || true; }; test -x $@
+
+# ---- kernel side --------------------------------------------------------------------------------
+BPF_CFLAGS := -O2 -g -mcpu=v3 -target bpf -D__TARGET_ARCH_$(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m))) \
+	-Wall -Wextra -Werror -I. -Ivmlinux -Ibpf -idirafter /usr/include/$(shell uname -m)-linux-gnu
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c Makefile
+	$(call msg,BPF,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS) -D__bpf__ -MMD -MP -c -o $@ $<
+
+$(O)/sentinel.bpf.o: $(BPF_SRCS:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
+	$(call msg,GEN-OBJ,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(O)/gen/sentinel.skel.h: $(O)/sentinel.bpf.o
+	$(call msg,SKEL,$@)
+	@mkdir -p $(@D)
+	$(Q)$(BPFTOOL) gen skeleton $< name sentinel > $@
+
+# ---- manual pages -------------------------------------------------------------------------------
+man: $(MAN:%=$(O)/man/%)
+$(O)/man/%: user/man/%.scd
+	$(call msg,MAN,$@)
+	@mkdir -p $(@D)
+	$(Q)scdoc < $< > $@
+
+# ---- tests --------------------------------------------------------------------------------------
+# What a unit test links besides itself; base always.
+UNIT_LIBS_test_decode := decode
+UNIT_LIBS_test_packet := decode
+UNIT_LIBS_test_match := judge decode
+UNIT_LIBS_test_judge := judge
+UNIT_LIBS_test_judge_all := judge
+UNIT_LIBS_test_correlate := judge decode
+UNIT_LIBS_test_evjson := record
+UNIT_LIBS_test_capture := record
+UNIT_LIBS_test_target := rig
+UNIT_LIBS_test_report := report judge
+UNIT_LIBS_test_attribute := attribute
+UNIT_LIBS_test_layout := sense
+
+.SECONDEXPANSION:
+$(O)/test/%: tests/unit/%.c $$(foreach s,$$(UNIT_LIBS_$$*) base,$(O)/lib/$$(s).a)
+	$(call msg,TEST-CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< \
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(PKG_LIBS) -pthread
+
+$(O)/bpftest/%: tests/bpf/%.c $(LIBS)
+	$(call msg,TEST-CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< \
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(PKG_LIBS) -pthread
+
+$(O)/fuzz/%: tests/fuzz/%.c tests/fuzz/standalone.c $(LIBS)
+	$(call msg,FUZZ-CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $(filter %.c,$^) \
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS) -pthread
+
+unit: $(UNIT:%=$(O)/test/%)
+.PHONY: unit
+
+clean:
+	rm -rf $(O)
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)
