@@ -68,7 +68,8 @@ $(O)/lib/%.a:
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
-$(O)/obj/%.o: %.c Makefile | $(O)/gen/sentinel.skel.h
+$(call objs,user/sense): | $(O)/gen/sentinel.skel.h
+$(O)/obj/%.o: %.c Makefile
 	$(call msg,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
