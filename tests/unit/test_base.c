@@ -92,7 +92,7 @@ static void escaping(void **state unused_arg)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		assert_string_equal(escape_text(out, sizeof(out), rows[i].in, strlen(rows[i].in)),
 				    rows[i].out);
-	assert_string_equal(escape_text(out, 10, "0123456789", 10), "01...");
+	assert_string_equal(escape_text(out, 10, "0123456789", 10), "012345...");
 	assert_string_equal(escape_text(out, 4, "\x1b", 1), "...");
 	assert_string_equal(escape_text(out, 1, "x", 1), "");
 }
