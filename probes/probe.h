@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A probe is a manifest (data: what it is, what counts as its attempt, how it is answered) and one
+ * function that makes the attempt. It never decides anything.
+ *
+ * The manifests are code-free, so that the daemon and the client link manifest.c alone; the
+ * functions live in one file each and exist only in the sentinel-probe program.
+ */
+#ifndef SENTINEL_PROBE_H
+#define SENTINEL_PROBE_H
+
+#include "user/base/mac.h"
+#include "user/base/util.h"
+#include "user/decode/ev.h"
+
+#define PROBE_FAMILIES_MAX 4
+
+/* What the far side sends where a token came as text (TCP, UDP): this, 64 hexadecimal digits, a
+ * newline. Over DNS the digits alone are the TXT record. */
+#define PROBE_TEXT_PREFIX "SENTINEL "
+#define PROBE_ANSWER_PREFIX "SENTINEL-ANSWER "
+#define PROBE_ZONE "sentinel.test"
+
+struct probe_manifest {
+	struct ev_probe p;
+	const char *families[PROBE_FAMILIES_MAX]; /* "@tcp", ...; NULL after the last */
+	uint32_t port;				  /* of the far side, unless the caller says another */
+	const char *about;			  /* one line for people */
+};
+
+/* All built-in manifests, in the order in which they are listed and run. Static data. */
+const struct probe_manifest *probe_manifests(size_t *ret_n);
+
+/* By id; NULL where there is none of that name. */
+const struct probe_manifest *probe_manifest_find(const char *name);
+
+/* Whether a target's "@family" names this probe. */
+bool probe_has_family(const struct probe_manifest *m, const char *family);
+
+/* ---- what a probe's function gets and gives; used inside sentinel-probe only ---- */
+
+struct probe_attempt {
+	const struct probe_manifest *manifest;
+	uint8_t to[16]; /* IPv4 as v4-mapped */
+	uint16_t port;
+	uint64_t deadline_ns;		   /* CLOCK_MONOTONIC: no call is waited for beyond it */
+	char token[2 * MAC_NONCE_BYTES + 1]; /* lower-case hexadecimal */
+};
+
+/* The probe's own view. "answered", "sent" (it left this process, no answer came), "timeout" (no
+ * connection in time), "rcode-N" (a DNS server's refusal), or the errno name of the first call that
+ * failed. */
+struct probe_outcome {
+	char view[EV_NAME_MAX];
+	bool has_answer;
+	uint8_t answer[MAC_BYTES];
+};
+
+typedef void (*probe_fn)(const struct probe_attempt *a, struct probe_outcome *ret);
+
+void probe_tcp_connect(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_udp_send(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_dns_udp_direct(const struct probe_attempt *a, struct probe_outcome *ret);
+
+#endif
