@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table for people: a row per target, a column per probe, the verdict as a word (a letter where
+ * there are many probes) with where the attempt stopped and by what below it; then the reasons in
+ * sentences, the instrument's own calibrators, the totals and the loss identity.
+ *
+ * Pure ASCII. Colour only repeats what a word or letter says.
+ */
+#ifndef SENTINEL_REPORT_TABLE_H
+#define SENTINEL_REPORT_TABLE_H
+
+#include <stdio.h>
+
+#include "user/judge/verdict.h"
+#include "user/report/text.h"
+
+struct table_skipped { /* a target that was not tested */
+	const char *name;
+	const char *missing; /* what it needs */
+};
+
+struct table_opts {
+	bool color;
+	unsigned int width; /* columns of the terminal; 0 = 100 */
+	int exit_code;	    /* enum exit_code; -1: not known, not printed */
+	hook_name_fn hook_name;
+	const struct table_skipped *skipped;
+	size_t skipped_n;
+};
+
+/* 0, -ENOMEM, or -EIO where f does not take it. */
+int table_print(FILE *f, const struct run_result *r, const struct table_opts *o) must_check;
+
+#endif
