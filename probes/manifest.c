@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/probe.h"
+
+#include <sys/socket.h>
+
+/*
+ * Windows (DESIGN.md 3.2): the kernel sends a SYN again after 1 and after 3 seconds (RFC 6298,
+ * TCP_TIMEOUT_INIT), so only after 3.5 s has a dropped first packet had its chance to get through.
+ * A datagram is sent once.
+ */
+#define WINDOW_TCP_MS 3500
+#define WINDOW_DATAGRAM_MS 1000
+
+static const struct probe_manifest manifests[] = {
+	{
+		.p = { .name = "tcp-connect",
+		       .attack = "T1095",
+		       .channel = CHANNEL_TCP,
+		       .family = AF_INET,
+		       .window_ms = WINDOW_TCP_MS,
+		       .answers = true,
+		       .builtin = true },
+		.families = { "@tcp" },
+		.port = 9000,
+		.about = "a TCP connection over IPv4 to an address of the far side, with one line sent",
+	},
+	{
+		.p = { .name = "tcp6-connect",
+		       .attack = "T1095",
+		       .channel = CHANNEL_TCP,
+		       .family = AF_INET6,
+		       .window_ms = WINDOW_TCP_MS,
+		       .answers = true,
+		       .builtin = true },
+		.families = { "@tcp" },
+		.port = 9000,
+		.about = "a TCP connection over IPv6 to an address of the far side, with one line sent",
+	},
+	{
+		.p = { .name = "udp-send",
+		       .attack = "T1095",
+		       .channel = CHANNEL_UDP,
+		       .family = AF_INET,
+		       .window_ms = WINDOW_DATAGRAM_MS,
+		       .answers = true,
+		       .builtin = true },
+		.families = { "@udp" },
+		.port = 9001,
+		.about = "one UDP datagram over IPv4 to an address of the far side",
+	},
+	{
+		.p = { .name = "dns-udp-direct",
+		       .attack = "T1071.004",
+		       .channel = CHANNEL_DNS_UDP,
+		       .family = AF_INET,
+		       .window_ms = WINDOW_DATAGRAM_MS,
+		       .answers = true,
+		       .builtin = true },
+		.families = { "@dns" },
+		.port = 53,
+		.about = "a DNS question over UDP straight to a server of the far side, past the resolver",
+	},
+};
+
+const struct probe_manifest *probe_manifests(size_t *ret_n)
+{
+	*ret_n = ARRAY_SIZE(manifests);
+	return manifests;
+}
+
+const struct probe_manifest *probe_manifest_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(manifests); i++)
+		if (!strcmp(manifests[i].p.name, name))
+			return &manifests[i];
+	return NULL;
+}
+
+bool probe_has_family(const struct probe_manifest *m, const char *family)
+{
+	for (size_t i = 0; i < PROBE_FAMILIES_MAX && m->families[i]; i++)
+		if (!strcmp(m->families[i], family))
+			return true;
+	return false;
+}
