@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The evidence bundle: one folder per run, closed by SHA256SUMS over all its files, as sha256sum
+ * writes it and `sha256sum -c` checks it, sorted by name in byte order.
+ *
+ * A bundle holds plain files and folders only. A name with a control character or a backslash is
+ * refused: sha256sum would write it in another way, and a terminal would be driven by it.
+ */
+#ifndef SENTINEL_RECORD_BUNDLE_H
+#define SENTINEL_RECORD_BUNDLE_H
+
+#include "user/base/diag.h"
+#include "user/base/util.h"
+
+#define BUNDLE_SUMS "SHA256SUMS"
+#define BUNDLE_SIGNATURE "SHA256SUMS.sig"
+#define BUNDLE_FILES_MAX 4096 /* segments of 64 MiB: a run of 256 GiB */
+#define BUNDLE_DEPTH_MAX 4
+#define BUNDLE_INPUT_MAX (16u << 20) /* one input file */
+
+/* Copies the file source into dir/subdir (made where it is missing; "" = dir itself) under its own
+ * name. -EEXIST where the bundle has one of that name, -EFBIG above BUNDLE_INPUT_MAX. */
+int bundle_add_file(const char *dir, const char *subdir, const char *source, struct diag *d)
+	must_check;
+
+/* Writes a file dir/name; name may be "SUBDIR/NAME". Whole or not at all; replaces an older one. */
+int bundle_add_bytes(const char *dir, const char *name, const void *data, size_t len,
+		     struct diag *d) must_check;
+
+/* Writes SHA256SUMS over everything but itself and its signature, and syncs it. */
+int bundle_seal(const char *dir, struct diag *d) must_check;
+
+/* Compares the bundle with its SHA256SUMS. -EBADMSG where a file differs, is missing, or is not
+ * listed (d names the first); -ENOENT without SHA256SUMS. */
+int bundle_check(const char *dir, struct diag *d) must_check;
+
+#endif
