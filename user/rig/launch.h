@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starts one command where it belongs: born in a trial's cgroup (no moment outside it), in a lane's
+ * box, under its uid, with nothing of ours: no descriptor, no signal disposition, no variable.
+ */
+#ifndef SENTINEL_LAUNCH_H
+#define SENTINEL_LAUNCH_H
+
+#include <sys/types.h>
+
+#include "user/base/diag.h"
+#include "user/base/util.h"
+
+struct launch_opts {
+	/* argv[0] without a slash is looked up in the PATH of env. The command starts in "/", with
+	 * umask 022, so that nothing depends on where we were started: use absolute paths. */
+	char *const *argv;
+	char *const *env; /* NULL: PATH, HOME=/, LANG=C */
+	int cgroup_fd;	  /* of a v2 directory; -1: ours */
+	int netns_fd;	  /* -1: ours */
+	/* No supplementary groups. A uid other than 0 also loses every capability, the inheritable,
+	 * ambient and bounding ones too, so that set-user-ID helpers gain none. no_new_privs stays
+	 * as it is. */
+	uint32_t uid, gid;
+};
+
+struct launch {
+	bool started; /* false: nothing below is valid */
+	pid_t pid;    /* 0 after it was reaped */
+	int pidfd;    /* readable once it ended; the caller may poll it */
+	int in;	      /* its stdin; O_NONBLOCK. The caller may close it and set -1. Writing after its
+		       * end raises SIGPIPE */
+	int out;      /* its stdout and stderr; O_NONBLOCK; end of file when all its heirs ended */
+};
+
+/*
+ * 0: the command was executed. Else -errno of the step that failed (-ENOENT: no such command), d
+ * says which, and *l needs no launch_done(). Blocks until exec, about a millisecond.
+ */
+int launch_start(struct launch *l, const struct launch_opts *o, struct diag *d) must_check;
+
+/* Never blocks: 0 and the status as wait() gives it, -EAGAIN while it runs, -ECHILD if it was
+ * reaped before. The descriptors stay open. */
+int launch_reap(struct launch *l, int *ret_status) must_check;
+
+/* Kills it if it is alive (itself; its heirs are the cgroup's matter), reaps it, closes all. NULL, a
+ * zeroed and a done one are fine. */
+void launch_done(struct launch *l);
+
+#endif
