@@ -48,8 +48,8 @@ struct probe_attempt {
 };
 
 /* The probe's own view. "answered", "sent" (it left this process, no answer came), "timeout" (no
- * connection in time), "rcode-N" (a DNS server's refusal), or the errno name of the first call that
- * failed. */
+ * connection in time), "rcode-N" and "no-data" (what a DNS server said instead of an answer), or the
+ * errno name of the first call that failed. */
 struct probe_outcome {
 	char view[EV_NAME_MAX];
 	bool has_answer;

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/session_args.h"
+
+#include <sys/socket.h>
+
+static int set_probe(struct session_args *a, const char *value)
+{
+	a->manifest = probe_manifest_find(value);
+	return a->manifest ? 0 : -ENOENT;
+}
+
+static int set_to(struct session_args *a, const char *value)
+{
+	return parse_addr(value, a->to);
+}
+
+static int set_port(struct session_args *a, const char *value)
+{
+	uint32_t port = 0;
+	int err = parse_u32(value, 1, UINT16_MAX, &port);
+
+	a->port = (uint16_t)port;
+	return err;
+}
+
+static int set_challenge(struct session_args *a, const char *value)
+{
+	return hex_decode(a->challenge, sizeof(a->challenge), value);
+}
+
+static int set_timeout(struct session_args *a, const char *value)
+{
+	return parse_u32(value, 1, SESSION_TIMEOUT_MS_MAX, &a->timeout_ms);
+}
+
+static int set_hold(struct session_args *a, const char *value)
+{
+	return parse_u32(value, 0, SESSION_HOLD_MS_MAX, &a->hold_ms);
+}
+
+static const struct {
+	const char *key;
+	int (*set)(struct session_args *a, const char *value);
+	const char *what;
+} keys[] = {
+	{ "probe", set_probe, "a probe's name" },
+	{ "to", set_to, "an IPv4 or IPv6 address" },
+	{ "port", set_port, "1 to 65535" },
+	{ "challenge", set_challenge, "32 hexadecimal digits" },
+	{ "timeout_ms", set_timeout, "1 to 60000" },
+	{ "hold_ms", set_hold, "0 to 3600000" },
+};
+
+/* What was typed is hostile or at least foreign: shown escaped. */
+static int refuse(char *why, size_t n, const char *arg, const char *text)
+{
+	char shown[80];
+
+	(void)str_format(why, n, "'%s': %s", escape_text(shown, sizeof(shown), arg, strlen(arg)),
+			 text);
+	return -EINVAL;
+}
+
+static int parse_nonce(const char *arg, struct session_args *a, char *why, size_t n)
+{
+	if (strncmp(arg, SNT_SESSION_PREFIX, SNT_SESSION_PREFIX_LEN) != 0 ||
+	    hex_decode(a->nonce, sizeof(a->nonce), arg + SNT_SESSION_PREFIX_LEN) < 0)
+		return refuse(why, n, arg, "want " SNT_SESSION_PREFIX " and 32 hexadecimal digits");
+	return 0;
+}
+
+static int parse_key(const char *arg, struct session_args *a, unsigned int *seen, char *why,
+		     size_t n)
+{
+	const char *eq = strchr(arg, '=');
+	size_t key_len = eq ? (size_t)(eq - arg) : 0;
+	char text[80];
+
+	for (size_t i = 0; eq && i < ARRAY_SIZE(keys); i++) {
+		if (strlen(keys[i].key) != key_len || memcmp(keys[i].key, arg, key_len) != 0)
+			continue;
+		if (*seen & 1u << i)
+			return refuse(why, n, arg, "given twice");
+		*seen |= 1u << i;
+		if (keys[i].set(a, eq + 1) == 0)
+			return 0;
+		(void)str_format(text, sizeof(text), "want %s", keys[i].what);
+		return refuse(why, n, arg, text);
+	}
+	return refuse(why, n, arg, "not a parameter of a session");
+}
+
+static int check_complete(const struct session_args *a, unsigned int seen, char *why, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!(seen & 1u << i))
+			return refuse(why, n, keys[i].key, "missing");
+	if (addr_is_v4(a->to) != (a->manifest->p.family == AF_INET))
+		return refuse(why, n, a->manifest->p.name, "the address is not of its family");
+	return 0;
+}
+
+int session_args_parse(int argc, char *const argv[], struct session_args *ret, char *why, size_t n)
+{
+	unsigned int seen = 0;
+	int err;
+
+	memset(ret, 0, sizeof(*ret));
+	if (argc < 2) {
+		(void)str_copy(why, n, "no parameters");
+		return -EINVAL;
+	}
+	err = parse_nonce(argv[1], ret, why, n);
+	for (int i = 2; i < argc && !err; i++)
+		err = parse_key(argv[i], ret, &seen, why, n);
+	return err ? err : check_complete(ret, seen, why, n);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A session's command line: everything it knows comes from here, since many platforms drop the
+ * environment.
+ *
+ *   sentinel-probe SENTINEL1:<32 hex nonce> probe=NAME to=ADDR port=N challenge=<32 hex>
+ *                  timeout_ms=N hold_ms=N
+ *
+ * The nonce stands in argv[1], where the kernel side reads it at exec (bpf/events.h). The others
+ * follow in any order, each once.
+ */
+#ifndef SENTINEL_PROBES_SESSION_ARGS_H
+#define SENTINEL_PROBES_SESSION_ARGS_H
+
+#include "probes/probe.h"
+
+#define SESSION_TIMEOUT_MS_MAX 60000u
+#define SESSION_HOLD_MS_MAX 3600000u
+
+struct session_args {
+	uint8_t nonce[MAC_NONCE_BYTES];
+	uint8_t challenge[MAC_NONCE_BYTES];
+	const struct probe_manifest *manifest;
+	uint8_t to[16]; /* of the manifest's family; IPv4 as v4-mapped */
+	uint16_t port;
+	uint32_t timeout_ms; /* for the whole attempt */
+	uint32_t hold_ms;    /* how long it waits for the second challenge */
+};
+
+/* 0, or -EINVAL with a line for people in why (of size n). *ret is unspecified then. */
+int session_args_parse(int argc, char *const argv[], struct session_args *ret, char *why,
+		       size_t n) must_check;
+
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/session_run.h"
+
+#include <poll.h>
+
+#include "user/base/session_line.h"
+
+static const struct {
+	const char *name;
+	probe_fn attempt;
+} probes[] = {
+	{ "tcp-connect", probe_tcp_connect },
+	{ "tcp6-connect", probe_tcp_connect },
+	{ "udp-send", probe_udp_send },
+	{ "dns-udp-direct", probe_dns_udp_direct },
+};
+
+struct session {
+	const struct session_args *args;
+	int in, out;
+	uint8_t instance[MAC_NONCE_BYTES];
+	int err; /* the first line that could not be written */
+};
+
+/* instance is filled here, all else by the caller. */
+static void say(struct session *s, struct session_line *l)
+{
+	char text[SESSION_LINE_MAX];
+	int err;
+
+	memcpy(l->instance, s->instance, sizeof(l->instance));
+	err = session_line_format(text, sizeof(text), l);
+	if (!err)
+		err = write_all(s->out, text, strlen(text));
+	if (err && !s->err)
+		s->err = err;
+}
+
+static void say_alive(struct session *s, int which, const uint8_t challenge[MAC_NONCE_BYTES])
+{
+	struct session_line l = { .kind = which == 1 ? SESSION_LINE_ALIVE1 : SESSION_LINE_ALIVE2 };
+
+	mac_alive(s->args->nonce, which, challenge, s->instance, l.mac);
+	say(s, &l);
+}
+
+static void say_ran(struct session *s, const struct probe_outcome *o)
+{
+	struct session_line l = { .kind = SESSION_LINE_RAN, .has_answer = o->has_answer };
+
+	mac_ran(s->args->nonce, s->args->challenge, s->instance, l.mac);
+	memcpy(l.answer, o->answer, sizeof(l.answer));
+	(void)str_copy(l.view, sizeof(l.view), o->view);
+	say(s, &l);
+}
+
+static void make_attempt(const struct session_args *args, struct probe_outcome *ret)
+{
+	struct probe_attempt a = { .manifest = args->manifest, .port = args->port };
+	uint8_t token[MAC_NONCE_BYTES];
+
+	memcpy(a.to, args->to, sizeof(a.to));
+	mac_token(args->nonce, args->manifest->p.name, token);
+	hex_encode(a.token, token, sizeof(token));
+	a.deadline_ns = mono_ns() + args->timeout_ms * NSEC_PER_MSEC;
+	for (size_t i = 0; i < ARRAY_SIZE(probes); i++)
+		if (!strcmp(probes[i].name, args->manifest->p.name))
+			probes[i].attempt(&a, ret);
+}
+
+/* false: the session is told to end. What it doesn't know it ignores. */
+static bool obey(struct session *s, const char *line)
+{
+	static const char challenge[] = "challenge ";
+	uint8_t bytes[MAC_NONCE_BYTES];
+
+	if (!strcmp(line, "quit"))
+		return false;
+	if (!strncmp(line, challenge, sizeof(challenge) - 1) &&
+	    hex_decode(bytes, sizeof(bytes), line + sizeof(challenge) - 1) == 0)
+		say_alive(s, 2, bytes);
+	return true;
+}
+
+/* A line being read. One that is longer than the array is dropped whole. */
+struct line {
+	char text[128];
+	size_t len;
+	bool too_long;
+};
+
+static bool feed(struct session *s, struct line *l, const char *data, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (data[i] != '\n') {
+			l->too_long |= l->len == sizeof(l->text) - 1;
+			if (!l->too_long)
+				l->text[l->len++] = data[i];
+			continue;
+		}
+		while (l->len && l->text[l->len - 1] == '\r') /* a terminal between us */
+			l->len--;
+		l->text[l->len] = '\0';
+		if (!l->too_long && !obey(s, l->text))
+			return false;
+		l->len = 0;
+		l->too_long = false;
+	}
+	return true;
+}
+
+/* 1 there is something to read, 0 it is time to go. */
+static int await_input(int in, uint64_t deadline_ns)
+{
+	struct pollfd p = { .fd = in, .events = POLLIN };
+
+	for (;;) {
+		uint64_t now = mono_ns();
+		uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
+		int n = poll(&p, 1, (int)((left + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC));
+
+		if (n > 0)
+			return !(p.revents & POLLNVAL);
+		if ((n < 0 && errno != EINTR) || !left)
+			return 0;
+	}
+}
+
+static void hold(struct session *s)
+{
+	uint64_t deadline_ns = mono_ns() + s->args->hold_ms * NSEC_PER_MSEC;
+	struct line line = { .len = 0 };
+	char data[256];
+
+	while (await_input(s->in, deadline_ns)) {
+		ssize_t n = read(s->in, data, sizeof(data));
+
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n <= 0 || !feed(s, &line, data, (size_t)n))
+			return;
+	}
+}
+
+int session_run(const struct session_args *args, int in, int out)
+{
+	struct session s = { .args = args, .in = in, .out = out };
+	struct probe_outcome outcome = { .has_answer = false };
+	int err = random_bytes(s.instance, sizeof(s.instance));
+
+	if (err)
+		return err;
+	say_alive(&s, 1, args->challenge);
+	make_attempt(args, &outcome);
+	say_ran(&s, &outcome);
+	hold(&s);
+	return s.err;
+}
