@@ -34,11 +34,11 @@ const char *ink_off(bool color);
 enum ink verdict_ink(enum verdict v);
 
 /* ---- words ---- */
-char verdict_letter(enum verdict v);	     /* E C P N ?: told apart without colour */
-const char *attempt_text(enum attempt a);    /* "seen", "inferred", "none" */
-const char *role_text(enum role r);	     /* "target", "escapes", "contains", ... */
-enum verdict role_must_be(enum role r);	     /* of a calibrator */
-const char *exit_text(enum exit_code code);  /* one clause for people */
+char verdict_letter(enum verdict v);	    /* E C P N ?: told apart without colour */
+const char *attempt_text(enum attempt a);   /* "seen", "inferred", "none" */
+const char *role_text(enum role r);	    /* "target", "escapes", "contains", ... */
+enum verdict role_must_be(enum role r);	    /* of a calibrator */
+const char *exit_text(enum exit_code code); /* one clause for people */
 
 /* Baseline of the two ends: present where one was run, crossed and answered where both were. */
 struct arm_result baseline_joined(const struct cell_result *c, uint64_t *ret_records,

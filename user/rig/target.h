@@ -23,7 +23,11 @@
 #define TARGET_ARG_MAX 4096   /* bytes of one argument, as PATH_MAX */
 
 /* Whether the lane's own deny rule in `host` is on while the command runs. */
-enum target_lane { TARGET_LANE_OPEN = 0, TARGET_LANE_CLOSED };
+enum target_lane {
+	TARGET_LANE_OPEN = 0,
+	TARGET_LANE_CLOSED,
+	TARGET_LANE_INVALID = -1, /* while loading only */
+};
 
 /* How the session's lines come out of the sandbox. */
 enum target_answer { TARGET_ANSWER_STDOUT = 0 };
@@ -49,7 +53,7 @@ struct target_off {
 struct target {
 	char name[EV_NAME_MAX]; /* [a-z0-9-], 1 to 63 */
 	char *about;
-	char *path; /* the file, as it was given to target_load() */
+	char *path;			 /* the file, as it was given to target_load() */
 	uint8_t digest[EV_DIGEST_BYTES]; /* SHA-256 of the file's bytes */
 
 	char **version; /* command whose first line of output names the version; may be empty */
@@ -69,12 +73,12 @@ struct target {
 	struct target_off *off; /* the first match wins */
 	size_t off_n;
 
-	bool inferred;		/* attempt: inferred (the platform runs a guest kernel) */
+	bool inferred; /* attempt: inferred (the platform runs a guest kernel) */
 	enum target_answer answer;
-	uint32_t settle_ms;	/* 0: the probe's own window */
+	uint32_t settle_ms;	   /* 0: the probe's own window */
 	uint32_t start_timeout_ms; /* until challenge 1 must have been answered */
-	enum role role;		/* `calibrator:` makes it other than ROLE_TARGET */
-	enum far_side far;	/* which far side it is aimed at */
+	enum role role;		   /* `calibrator:` makes it other than ROLE_TARGET */
+	enum far_side far;	   /* which far side it is aimed at */
 };
 
 /*
@@ -99,17 +103,18 @@ const char *target_source_text(const struct target_source *s, char *out, size_t 
 void target_to_ev(const struct target *t, const char *version, struct ev_target *ret);
 
 struct target_vars {
-	char *const *cmd;	/* {cmd}: the session's argv, NULL-terminated */
-	const char *id;		/* {id}: of the trial; also fit for a file name */
-	const char *netns;	/* {netns}: path of the lane's box */
-	const char *dir;	/* {dir}: a folder of the trial's own */
-	const char *collector;	/* {collector}: the far side's address */
+	char *const *cmd;      /* {cmd}: the session's argv, NULL-terminated */
+	const char *id;	       /* {id}: of the trial; also fit for a file name */
+	const char *netns;     /* {netns}: path of the lane's box */
+	const char *dir;       /* {dir}: a folder of the trial's own */
+	const char *collector; /* {collector}: the far side's address */
 };
 
 /*
  * argv with its placeholders filled in: an argument "{cmd}" becomes all of vars->cmd, the others
  * are replaced wherever they stand in an argument. -EINVAL where a placeholder has no value (a
- * loaded target has no unknown ones), -E2BIG, -ENOMEM. *ret_argv is the caller's: target_argv_free().
+ * loaded target has no unknown ones), -E2BIG, -ENOMEM. *ret_argv is the caller's:
+ * target_argv_free().
  */
 int target_expand(char *const *argv, const struct target_vars *vars, char ***ret_argv) must_check;
 void target_argv_free(char **argv); /* a NULL-terminated list and its strings; NULL is fine */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `{word}` in the arguments of a target's commands: the loader checks them, expansion fills them.
+ */
+#ifndef SENTINEL_RIG_PLACEHOLDER_H
+#define SENTINEL_RIG_PLACEHOLDER_H
+
+#include <stddef.h>
+
+enum placeholder {
+	PLACEHOLDER_CMD = 0,
+	PLACEHOLDER_ID,
+	PLACEHOLDER_NETNS,
+	PLACEHOLDER_DIR,
+	PLACEHOLDER_COLLECTOR,
+	PLACEHOLDER_UNKNOWN,
+};
+
+/* The next `{word}` (small letters and '_') in text: where it starts, which it is, and how long it
+ * is with its braces. NULL where there is none. Any other brace is itself. */
+const char *placeholder_next(const char *text, enum placeholder *ret, size_t *ret_len);
+
+#endif

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a run asks of a loaded target: matching, expanding, finding. */
+#include <limits.h>
+
+#include "user/rig/placeholder.h"
+#include "user/rig/target.h"
+
+/* ---- patterns ---- */
+
+static const char *without_at(const char *family)
+{
+	return family[0] == '@' ? family + 1 : family;
+}
+
+static bool pattern_matches(const char *pattern, const char *probe, const char *const *families,
+			    size_t n)
+{
+	if (!strcmp(pattern, "*") || !strcmp(pattern, probe))
+		return true;
+	if (pattern[0] != '@')
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(pattern + 1, without_at(families[i])))
+			return true;
+	return false;
+}
+
+static bool any_matches(char *const *patterns, const char *probe, const char *const *families,
+			size_t n)
+{
+	for (; *patterns; patterns++)
+		if (pattern_matches(*patterns, probe, families, n))
+			return true;
+	return false;
+}
+
+const struct target_claim *target_claim_for(const struct target *t, const char *probe,
+					    const char *const *families, size_t n)
+{
+	for (size_t i = 0; i < t->claims_n; i++)
+		if (any_matches(t->claims[i].probes, probe, families, n))
+			return &t->claims[i];
+	return NULL;
+}
+
+const struct target_off *target_off_for(const struct target *t, const char *probe,
+					const char *const *families, size_t n)
+{
+	for (size_t i = 0; i < t->off_n; i++)
+		if (any_matches(t->off[i].probes, probe, families, n))
+			return &t->off[i];
+	return NULL;
+}
+
+/* ---- the capture's view ---- */
+
+const char *target_source_text(const struct target_source *s, char *out, size_t n)
+{
+	if (!s->document[0])
+		(void)str_copy(out, n, "");
+	else if (str_format(out, n, "%s, %s, %s", s->document, s->section, s->version) < 0 &&
+		 n >= 4)
+		memcpy(out + n - 4, "...", 4);
+	return out;
+}
+
+void target_to_ev(const struct target *t, const char *version, struct ev_target *ret)
+{
+	*ret = (struct ev_target){
+		.role = t->role,
+		.expect = t->expect,
+		.expect_uid = t->expect_uid,
+		.expect_nnp = t->expect_nnp,
+		.expect_seccomp = t->expect_seccomp,
+		.inferred = t->inferred,
+		.has_on2 = true, /* a command that was run once can be run again */
+		.settle_ms = t->settle_ms,
+	};
+	(void)str_copy(ret->name, sizeof(ret->name), t->name);
+	(void)str_copy(ret->version, sizeof(ret->version), version ? version : "");
+	(void)str_copy(ret->about, sizeof(ret->about), t->about);
+	memcpy(ret->digest, t->digest, sizeof(ret->digest));
+}
+
+/* ---- expansion ---- */
+
+static const char *value_of(const struct target_vars *vars, enum placeholder p)
+{
+	switch (p) {
+	case PLACEHOLDER_ID:
+		return vars->id;
+	case PLACEHOLDER_NETNS:
+		return vars->netns;
+	case PLACEHOLDER_DIR:
+		return vars->dir;
+	case PLACEHOLDER_COLLECTOR:
+		return vars->collector;
+	case PLACEHOLDER_CMD:
+	case PLACEHOLDER_UNKNOWN:
+		break;
+	}
+	return NULL;
+}
+
+static int append(char *out, size_t *at, const char *text, size_t len)
+{
+	if (len >= TARGET_ARG_MAX - *at)
+		return -E2BIG;
+	memcpy(out + *at, text, len);
+	*at += len;
+	out[*at] = '\0';
+	return 0;
+}
+
+static int expand_arg(const char *arg, const struct target_vars *vars, char **ret)
+{
+	char out[TARGET_ARG_MAX] = "";
+	enum placeholder p;
+	size_t at = 0, len;
+	const char *hole;
+	int r;
+
+	for (; (hole = placeholder_next(arg, &p, &len)); arg = hole + len) {
+		const char *value = value_of(vars, p);
+
+		if (!value)
+			return -EINVAL;
+		r = append(out, &at, arg, (size_t)(hole - arg));
+		if (r >= 0)
+			r = append(out, &at, value, strlen(value));
+		if (r < 0)
+			return r;
+	}
+	r = append(out, &at, arg, strlen(arg));
+	if (r < 0)
+		return r;
+	*ret = strdup(out);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static size_t argv_len(char *const *argv)
+{
+	size_t n = 0;
+
+	while (argv && argv[n])
+		n++;
+	return n;
+}
+
+static bool is_cmd(const char *arg)
+{
+	return !strcmp(arg, "{cmd}");
+}
+
+static int expand_into(char *const *argv, const struct target_vars *vars, char **list)
+{
+	size_t at = 0;
+	int r = 0;
+
+	for (; r >= 0 && *argv; argv++) {
+		if (!is_cmd(*argv)) {
+			r = expand_arg(*argv, vars, &list[at++]);
+			continue;
+		}
+		if (!vars->cmd)
+			return -EINVAL;
+		for (char *const *c = vars->cmd; *c; c++)
+			if (!(list[at++] = strdup(*c)))
+				return -ENOMEM;
+	}
+	return r;
+}
+
+int target_expand(char *const *argv, const struct target_vars *vars, char ***ret_argv)
+{
+	size_t cmd_n = argv_len(vars->cmd), n = 0;
+	char **list;
+	int r;
+
+	for (size_t i = 0; argv[i]; i++)
+		n += is_cmd(argv[i]) ? cmd_n : 1;
+	list = calloc(n + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	r = expand_into(argv, vars, list);
+	if (r < 0) {
+		target_argv_free(list);
+		return r;
+	}
+	*ret_argv = list;
+	return 0;
+}
+
+/* ---- what is there ---- */
+
+static int only_yaml(const struct dirent *e)
+{
+	size_t len = strlen(e->d_name);
+
+	return e->d_name[0] != '.' && len > 5 && !strcmp(e->d_name + len - 5, ".yaml");
+}
+
+/* By bytes, not by the locale: the order of targets is in the evidence. */
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+int targets_find(const char *dir, char ***ret_paths)
+{
+	struct dirent **entries;
+	int n = scandir(dir, &entries, only_yaml, by_name), r = 0;
+	char **paths;
+
+	if (n < 0)
+		return -errno;
+	paths = calloc((size_t)n + 1, sizeof(*paths));
+	if (!paths)
+		r = -ENOMEM;
+	for (int i = 0; i < n; i++) {
+		if (r >= 0 && asprintf(&paths[i], "%s/%s", dir, entries[i]->d_name) < 0) {
+			paths[i] = NULL;
+			r = -ENOMEM;
+		}
+		free(entries[i]);
+	}
+	free(entries);
+	if (r < 0) {
+		target_argv_free(paths);
+		return r;
+	}
+	*ret_paths = paths;
+	return 0;
+}
+
+static bool in_path(const char *command)
+{
+	const char *at = getenv("PATH");
+	char file[PATH_MAX];
+
+	if (strchr(command, '/'))
+		return access(command, X_OK) == 0;
+	if (!at)
+		at = "/usr/bin:/bin";
+	for (;; at++) {
+		size_t len = strcspn(at, ":");
+
+		/* An empty entry is the working directory: nothing a sandbox is looked up in. */
+		if (len && str_format(file, sizeof(file), "%.*s/%s", (int)len, at, command) >= 0 &&
+		    access(file, X_OK) == 0)
+			return true;
+		at += len;
+		if (!*at)
+			return false;
+	}
+}
+
+bool target_available(const struct target *t, char *missing, size_t n)
+{
+	for (char *const *need = t->needs; *need; need++)
+		if (!in_path(*need)) {
+			(void)str_copy(missing, n, *need);
+			return false;
+		}
+	return true;
+}
