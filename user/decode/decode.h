@@ -3,10 +3,10 @@
  * The second stage: a record of the rings, as bpf/events.h lays it out, to a struct ev.
  *
  * Chunks of one packet (same hook, CPU and pkt_id) are put together before the packet is handed
- * over. The chunks of a packet follow each other on their CPU, so a packet is over when its last
- * chunk came, when another packet of that hook and CPU begins, or, should neither come, when the
- * stream's own time has moved on by DECODE_WAIT_NS. A packet of which a chunk is missing carries
- * what lies before the hole, SNT_F_TRUNCATED, and is counted.
+ * over. They follow each other on their CPU, so a packet is over when its last chunk came, when
+ * another packet of that hook and CPU begins, or, should neither come, when its ring's own time has
+ * moved on by DECODE_WAIT_NS. A packet of which a chunk is missing carries what lies before the
+ * hole, SNT_F_TRUNCATED, and is counted.
  *
  * Pure: no clock, descriptor, log or global; the same records give the same events.
  */
@@ -17,8 +17,10 @@
 #include "user/decode/ev.h"
 
 #define DECODE_CPUS_MAX 1024	/* records of CPUs above are malformed */
-#define DECODE_PACKETS_MAX 16	/* packets put together at once; W needs one per CPU at work */
-#define DECODE_WAIT_NS (10 * NSEC_PER_MSEC) /* how long an unfinished packet is waited for */
+#define DECODE_PACKETS_MAX 64	/* packets put together at once; W needs one per CPU at work */
+/* How long an unfinished packet is waited for: longer than a hypervisor holds up a CPU between two
+ * chunks. It costs nothing to wait, for what is waited for is lost already. */
+#define DECODE_WAIT_NS NSEC_PER_SEC
 
 struct decode_opts {
 	/* Name of an enum skb_drop_reason, borrowed; NULL where it has none. NULL: no names. */
