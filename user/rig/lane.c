@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "user/rig/lane.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include "bpf/events.h"
+#include "user/rig/netlink.h"
+#include "user/rig/netns.h"
+#include "user/rig/rig.h"
+
+_Static_assert(LANES_MAX < SNT_SLOT_MAX, "each lane has a loss slot, and 0 is nobody's");
+
+#define LO_IFINDEX 1 /* in every namespace */
+
+enum space { SPACE_BOX = 0, SPACE_HOST, SPACE_WORLD, SPACES };
+
+/* The ends of the two veth pairs; the peer of e is e ^ 1. */
+enum end_id { END_BOX = 0, END_BOUNDARY, END_UPLINK, END_WORLD, ENDS };
+
+struct end {
+	enum space space;
+	const char *name;
+	uint32_t ifindex;
+	uint8_t mac[6];
+	uint8_t addr4[16], addr6[16];
+};
+
+/* What is only needed while a lane is being made. */
+struct build {
+	struct lane *l;
+	bool no_ipv6;
+	struct diag *d;
+	struct end ends[ENDS];
+	struct netlink *nl[SPACES];
+};
+
+/* ---- sysctls ---- */
+
+#define IN_BOX (1u << SPACE_BOX)
+#define IN_HOST (1u << SPACE_HOST)
+#define IN_WORLD (1u << SPACE_WORLD)
+#define IN_ALL (IN_BOX | IN_HOST | IN_WORLD)
+#define OPTIONAL (1u << SPACES) /* need not exist */
+
+struct setting {
+	unsigned int where; /* IN_*, OPTIONAL */
+	const char *name, *value;
+};
+
+/* A new namespace may inherit the machine's values (net.core.devconf_inherit_init_net), so what
+ * matters is written, even where it is the kernel's default. */
+static const struct setting settings4[] = {
+	{ IN_ALL, "ipv4/conf/all/rp_filter", "0" },
+	{ IN_ALL, "ipv4/conf/default/rp_filter", "0" },
+	{ IN_BOX, "ipv4/ping_group_range", "0 2147483647" },
+	{ IN_HOST, "ipv4/ip_forward", "1" },
+	{ IN_HOST, "ipv4/icmp_ratelimit", "0" },
+};
+
+/* Written before there are links, so "default" is what they start with. No link-local addresses, no
+ * solicitations, and the second multicast report at once: little noise reaches the taps. */
+static const struct setting settings6[] = {
+	{ IN_ALL, "ipv6/conf/all/disable_ipv6", "0" },
+	{ IN_ALL, "ipv6/conf/default/disable_ipv6", "0" },
+	{ IN_ALL, "ipv6/conf/default/accept_dad", "0" },
+	{ IN_ALL, "ipv6/conf/default/dad_transmits", "0" },
+	{ IN_ALL, "ipv6/conf/default/accept_ra", "0" },
+	{ IN_ALL, "ipv6/conf/default/autoconf", "0" },
+	{ IN_ALL, "ipv6/conf/default/router_solicitations", "0" },
+	{ IN_ALL, "ipv6/conf/default/addr_gen_mode", "1" },
+	{ IN_ALL, "ipv6/conf/default/mldv2_unsolicited_report_interval", "1" },
+	{ IN_HOST, "ipv6/conf/all/forwarding", "1" },
+	{ IN_HOST, "ipv6/icmp/ratelimit", "0" },
+};
+
+/* A kernel without IPv6 has it switched off as wanted. */
+static const struct setting settings_no6[] = {
+	{ IN_ALL | OPTIONAL, "ipv6/conf/all/disable_ipv6", "1" },
+	{ IN_ALL | OPTIONAL, "ipv6/conf/default/disable_ipv6", "1" },
+};
+
+static int apply(struct build *b, enum space space, const struct setting *s, size_t n)
+{
+	int err;
+
+	for (; n; s++, n--) {
+		if (!(s->where & (1u << space)))
+			continue;
+		err = netns_sysctl(s->name, s->value);
+		if (err && !(err == -ENOENT && s->where & OPTIONAL))
+			return diag_set(b->d, err, NULL, 0, 0, "lane %u: '/proc/sys/net/%s': %s",
+					b->l->number, s->name, strerror(-err));
+	}
+	return 0;
+}
+
+static int apply_settings(struct build *b, enum space space)
+{
+	int err = apply(b, space, settings4, ARRAY_SIZE(settings4));
+
+	if (err)
+		return err;
+	return b->no_ipv6 ? apply(b, space, settings_no6, ARRAY_SIZE(settings_no6)) :
+			    apply(b, space, settings6, ARRAY_SIZE(settings6));
+}
+
+/* ---- the plan ---- */
+
+static void plan_end(struct build *b, enum end_id id, enum space space, const char *name,
+		     uint8_t network, uint8_t host)
+{
+	const uint8_t lane = (uint8_t)b->l->number;
+	struct end *e = &b->ends[id];
+
+	/* 30 bits: process, lane, epoch's parity, end. Bit 30 keeps clear of every index that a
+	 * platform's own interfaces are given. */
+	e->ifindex = 0x40000000u | ((uint32_t)getpid() & 0x3fffffu) << 8 | (b->l->number - 1) << 3 |
+		     (b->l->epoch & 1) << 2 | id;
+	e->space = space;
+	e->name = name;
+	memcpy(e->mac, (uint8_t[6]){ 0x02, 'S' }, 6); /* locally administered, unicast */
+	for (int i = 0; i < 4; i++)
+		e->mac[2 + i] = (uint8_t)(e->ifindex >> (24 - 8 * i));
+	memcpy(e->addr4, (uint8_t[16]){ [10] = 0xff, 0xff, 10, network, lane, host }, 16);
+	/* fd00:117:LANE::HOST reads like 10.117.LANE.HOST: the network's digits are hexadecimal. */
+	memcpy(e->addr6,
+	       (uint8_t[16]){ 0xfd, 0, 0x01, network == 117 ? 0x17 : 0x18, 0, lane, [15] = host },
+	       16);
+}
+
+static void plan(struct build *b)
+{
+	struct lane *l = b->l;
+
+	plan_end(b, END_BOX, SPACE_BOX, RIG_IF_BOX, 117, 2);
+	plan_end(b, END_BOUNDARY, SPACE_HOST, RIG_IF_BOUNDARY, 117, 1);
+	plan_end(b, END_UPLINK, SPACE_HOST, RIG_IF_UPLINK, 118, 1);
+	plan_end(b, END_WORLD, SPACE_WORLD, RIG_IF_WORLD, 118, 2);
+	l->box_ifindex = b->ends[END_BOX].ifindex;
+	l->boundary_ifindex = b->ends[END_BOUNDARY].ifindex;
+	l->host_ifindex = b->ends[END_UPLINK].ifindex;
+	l->world_ifindex = b->ends[END_WORLD].ifindex;
+	memcpy(l->gateway_mac, b->ends[END_BOUNDARY].mac, sizeof(l->gateway_mac));
+}
+
+/* ---- steps of making, in the builder's thread ---- */
+
+/* Moves into a new namespace and notes whose it is. */
+static int make_space(int *ret_ns, uint32_t *ret_inum, uint64_t *ret_cookie)
+{
+	int fd = netns_move_new(), err;
+
+	if (fd < 0)
+		return fd;
+	*ret_ns = fd;
+	err = netns_inum(fd, ret_inum);
+	return err ? err : netns_cookie(ret_cookie);
+}
+
+static int make_canary(int *ret_fd)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	*ret_fd = fd;
+	return 0;
+}
+
+static int make_spaces(struct build *b)
+{
+	struct lane *l = b->l;
+	struct {
+		int *ns;
+		uint32_t *inum;
+		uint64_t *cookie;
+		int *canary;
+	} const spaces[SPACES] = {
+		[SPACE_BOX] = { &l->box_ns, &l->box_inum, &l->box_cookie, &l->box_canary },
+		[SPACE_HOST] = { &l->host_ns, &l->host_inum, &l->host_cookie, &l->host_canary },
+		[SPACE_WORLD] = { &l->world_ns, &l->world_inum, &l->world_cookie, NULL },
+	};
+
+	for (enum space s = 0; s < SPACES; s++) {
+		int err = make_space(spaces[s].ns, spaces[s].inum, spaces[s].cookie);
+
+		if (!err)
+			err = apply_settings(b, s);
+		if (!err)
+			err = netlink_open(&b->nl[s]);
+		if (!err && spaces[s].canary)
+			err = make_canary(spaces[s].canary);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int make_pair(struct build *b, enum end_id id)
+{
+	const int ns[SPACES] = { b->l->box_ns, b->l->host_ns, b->l->world_ns };
+	const struct end *ends[2] = { &b->ends[id], &b->ends[id ^ 1] };
+	struct netlink_veth_end pair[2];
+
+	for (int i = 0; i < 2; i++) {
+		pair[i] = (struct netlink_veth_end){ .name = ends[i]->name,
+						     .ifindex = ends[i]->ifindex,
+						     .ns_fd = ns[ends[i]->space] };
+		memcpy(pair[i].mac, ends[i]->mac, sizeof(pair[i].mac));
+	}
+	return netlink_add_veth(b->nl[SPACE_HOST], &pair[0], &pair[1]);
+}
+
+static int make_links(struct build *b)
+{
+	int err = make_pair(b, END_BOX);
+
+	if (!err)
+		err = make_pair(b, END_UPLINK);
+	for (enum space s = 0; !err && s < SPACES; s++)
+		err = netlink_set_up(b->nl[s], LO_IFINDEX);
+	for (enum end_id e = 0; !err && e < ENDS; e++)
+		err = netlink_set_up(b->nl[b->ends[e].space], b->ends[e].ifindex);
+	return err;
+}
+
+static int make_addresses(struct build *b)
+{
+	int err = 0;
+
+	for (enum end_id e = 0; !err && e < ENDS; e++) {
+		const struct end *here = &b->ends[e], *peer = &b->ends[e ^ 1];
+		struct netlink *n = b->nl[here->space];
+
+		err = netlink_add_addr(n, here->ifindex, here->addr4, 30);
+		if (!err)
+			err = netlink_add_neigh(n, here->ifindex, peer->addr4, peer->mac);
+		if (err || b->no_ipv6)
+			continue;
+		err = netlink_add_addr(n, here->ifindex, here->addr6, 64);
+		if (!err)
+			err = netlink_add_neigh(n, here->ifindex, peer->addr6, peer->mac);
+	}
+	return err;
+}
+
+/* dst by the gateway at the other end of e; dst NULL: the default route. */
+static int add_via(struct build *b, enum end_id e, bool v6, const char *dst, unsigned int prefix)
+{
+	const struct end *here = &b->ends[e], *peer = &b->ends[e ^ 1];
+	struct netlink_route r = { .kind = NETLINK_ROUTE_VIA,
+				   .v6 = v6,
+				   .prefix = prefix,
+				   .ifindex = here->ifindex,
+				   .gateway = v6 ? peer->addr6 : peer->addr4 };
+
+	if (dst && parse_addr(dst, r.dst) < 0)
+		return -EINVAL;
+	return netlink_add_route(b->nl[here->space], &r);
+}
+
+static int add_far(struct build *b, enum netlink_route_kind kind, bool v6, const char *dst,
+		   unsigned int prefix)
+{
+	struct netlink_route r = { .kind = kind,
+				   .v6 = v6,
+				   .prefix = prefix,
+				   .ifindex = kind == NETLINK_ROUTE_LOCAL ? LO_IFINDEX : 0 };
+
+	if (parse_addr(dst, r.dst) < 0)
+		return -EINVAL;
+	return netlink_add_route(b->nl[SPACE_WORLD], &r);
+}
+
+static int make_routes_of(struct build *b, bool v6)
+{
+	const char *all = v6 ? RIG_FAR6 : RIG_FAR4;
+	const char *deaf = v6 ? RIG_FAR6_DEAF : RIG_FAR4_DEAF;
+	const unsigned int prefix = v6 ? RIG_FAR6_PREFIX : RIG_FAR4_PREFIX;
+	int err = add_via(b, END_BOX, v6, NULL, 0);
+
+	if (!err)
+		err = add_via(b, END_UPLINK, v6, all,
+			      v6 ? RIG_FAR6_ALL_PREFIX : RIG_FAR4_ALL_PREFIX);
+	if (!err)
+		err = add_via(b, END_WORLD, v6, NULL, 0);
+	if (!err)
+		err = add_far(b, NETLINK_ROUTE_LOCAL, v6, all, prefix);
+	if (!err)
+		err = add_far(b, NETLINK_ROUTE_BLACKHOLE, v6, deaf, prefix);
+	return err;
+}
+
+static int make_routes(struct build *b)
+{
+	int err = make_routes_of(b, false);
+
+	return err || b->no_ipv6 ? err : make_routes_of(b, true);
+}
+
+static int wait_links(struct build *b)
+{
+	int err = 0;
+
+	for (enum end_id e = 0; !err && e < ENDS; e++)
+		err = netlink_wait_running(b->nl[b->ends[e].space], b->ends[e].ifindex);
+	return err;
+}
+
+static int build_main(void *arg)
+{
+	static const struct {
+		const char *what;
+		int (*fn)(struct build *b);
+	} steps[] = {
+		{ "making network namespaces", make_spaces }, { "making veth pairs", make_links },
+		{ "setting addresses", make_addresses },      { "setting routes", make_routes },
+		{ "waiting for the links", wait_links },
+	};
+	struct build *b = arg;
+	int err;
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		err = steps[i].fn(b);
+		if (!err)
+			continue;
+		if (b->d && b->d->text[0])
+			return err; /* the step knew better */
+		return diag_set(b->d, err, NULL, 0, 0, "lane %u: %s: %s", b->l->number,
+				steps[i].what, strerror(-err));
+	}
+	return 0;
+}
+
+/* ---- the lane ---- */
+
+static const struct lane lane_none = {
+	.box_ns = -1,
+	.host_ns = -1,
+	.world_ns = -1,
+	.box_canary = -1,
+	.host_canary = -1,
+};
+
+int lane_make(struct lane *l, uint32_t number, uint32_t epoch, const struct lane_opts *o,
+	      struct diag *d)
+{
+	struct build b = { .l = l, .no_ipv6 = o && o->no_ipv6, .d = d };
+	int err;
+
+	*l = lane_none;
+	if (number < 1 || number > LANES_MAX)
+		return diag_set(d, -EINVAL, NULL, 0, 0, "lane %u: numbers are 1 to %d", number,
+				LANES_MAX);
+	if (d)
+		d->text[0] = '\0';
+	l->number = number;
+	l->epoch = epoch;
+	l->ipv6 = !b.no_ipv6;
+	plan(&b);
+	err = netns_run(build_main, &b);
+	if (err && d && !d->text[0])
+		(void)diag_set(d, err, NULL, 0, 0, "lane %u: starting a thread: %s", number,
+			       strerror(-err));
+	l->rules = TAKE_PTR(b.nl[SPACE_HOST]);
+	for (enum space s = 0; s < SPACES; s++)
+		netlink_close(b.nl[s]);
+	if (err)
+		lane_drop(l);
+	return err;
+}
+
+void lane_drop(struct lane *l)
+{
+	if (!l || !l->number)
+		return;
+	netlink_close(l->rules);
+	cleanup_fd_(&l->box_canary);
+	cleanup_fd_(&l->host_canary);
+	cleanup_fd_(&l->box_ns);
+	cleanup_fd_(&l->host_ns);
+	cleanup_fd_(&l->world_ns);
+	*l = lane_none;
+}
+
+int lane_set_closed(struct lane *l, bool closed)
+{
+	int err;
+
+	if (l->closed == closed)
+		return 0;
+	err = netlink_rule_prohibit(l->rules, false, RIG_IF_BOUNDARY, closed);
+	if (err)
+		return err;
+	if (l->ipv6) {
+		err = netlink_rule_prohibit(l->rules, true, RIG_IF_BOUNDARY, closed);
+		if (err) {
+			(void)!netlink_rule_prohibit(l->rules, false, RIG_IF_BOUNDARY, !closed);
+			return err;
+		}
+	}
+	l->closed = closed;
+	return 0;
+}
+
+struct socket_call {
+	int ns_fd, domain, type, protocol;
+};
+
+static int socket_main(void *arg)
+{
+	const struct socket_call *c = arg;
+	int err = netns_move(c->ns_fd), fd;
+
+	if (err)
+		return err;
+	fd = socket(c->domain, c->type | SOCK_CLOEXEC, c->protocol);
+	return fd < 0 ? -errno : fd;
+}
+
+int lane_socket(int ns_fd, int domain, int type, int protocol)
+{
+	struct socket_call c = { ns_fd, domain, type, protocol };
+
+	return netns_run(socket_main, &c);
+}
+
+int lane_send_from(struct lane *l, bool from_box, const void *data, size_t len)
+{
+	const struct sockaddr_in to = { .sin_family = AF_INET,
+					.sin_port = htons(RIG_PORT_CANARY),
+					.sin_addr.s_addr = inet_addr(RIG_CANARY4) };
+	ssize_t sent;
+
+	/* Not connected: "port unreachable" and "prohibited" must not spoil the next one. */
+	sent = sendto(from_box ? l->box_canary : l->host_canary, data, len, MSG_DONTWAIT,
+		      (const struct sockaddr *)&to, sizeof(to));
+	if (sent < 0)
+		return -errno;
+	return (size_t)sent == len ? 0 : -EMSGSIZE;
+}
