@@ -30,22 +30,23 @@ size_t attempt_text(const struct probe_attempt *a, char out[ATTEMPT_TEXT_MAX])
 	return strlen(out);
 }
 
-int attempt_wait(const struct probe_attempt *a, int fd, short events)
+int wait_until(uint64_t deadline_ns, int fd, short events)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 
 	for (;;) {
-		uint64_t now = mono_ns();
-		uint64_t left = now < a->deadline_ns ? a->deadline_ns - now : 0;
-		/* rounded up, so that the last millisecond is slept and not spun */
-		int n = poll(&p, 1, (int)((left + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC));
+		uint64_t now = mono_ns(), left;
+		int n;
 
+		if (now >= deadline_ns)
+			return 0;
+		/* rounded up, so that the last millisecond is slept and not spun */
+		left = (deadline_ns - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC;
+		n = poll(&p, 1, (int)left);
 		if (n > 0)
 			return 1;
 		if (n < 0 && errno != EINTR)
 			return -errno;
-		if (!left)
-			return 0;
 	}
 }
 
@@ -111,7 +112,7 @@ static void await_datagram(const struct probe_attempt *a, int fd, datagram_check
 	uint8_t data[2048];
 	int ready;
 
-	while ((ready = attempt_wait(a, fd, POLLIN)) > 0) {
+	while ((ready = wait_until(a->deadline_ns, fd, POLLIN)) > 0) {
 		ssize_t n = recv(fd, data, sizeof(data), MSG_DONTWAIT);
 
 		if (n < 0 && errno != EAGAIN && errno != EINTR) {

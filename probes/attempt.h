@@ -16,9 +16,9 @@ socklen_t attempt_destination(const struct probe_attempt *a, struct sockaddr_sto
 /* The token as text into out; its length without the NUL. */
 size_t attempt_text(const struct probe_attempt *a, char out[ATTEMPT_TEXT_MAX]);
 
-/* Waits for poll() events on fd until the attempt's deadline. 1 ready, 0 the deadline passed,
- * -errno. */
-int attempt_wait(const struct probe_attempt *a, int fd, short events);
+/* Waits for poll() events on fd until the deadline (CLOCK_MONOTONIC). 1 ready, 0 the deadline
+ * passed, even where there is something to read: nobody can keep us longer by sending. -errno. */
+int wait_until(uint64_t deadline_ns, int fd, short events);
 
 /* Sets the view to a word, or to the name of errno value err (> 0). */
 void outcome_word(struct probe_outcome *o, const char *word);

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 
+#include "probes/attempt.h"
 #include "user/base/session_line.h"
 
 static const struct {
@@ -109,30 +110,13 @@ static bool feed(struct session *s, struct line *l, const char *data, size_t n)
 	return true;
 }
 
-/* 1 there is something to read, 0 it is time to go. */
-static int await_input(int in, uint64_t deadline_ns)
-{
-	struct pollfd p = { .fd = in, .events = POLLIN };
-
-	for (;;) {
-		uint64_t now = mono_ns();
-		uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
-		int n = poll(&p, 1, (int)((left + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC));
-
-		if (n > 0)
-			return !(p.revents & POLLNVAL);
-		if ((n < 0 && errno != EINTR) || !left)
-			return 0;
-	}
-}
-
 static void hold(struct session *s)
 {
 	uint64_t deadline_ns = mono_ns() + s->args->hold_ms * NSEC_PER_MSEC;
 	struct line line = { .len = 0 };
 	char data[256];
 
-	while (await_input(s->in, deadline_ns)) {
+	while (wait_until(deadline_ns, s->in, POLLIN) > 0) {
 		ssize_t n = read(s->in, data, sizeof(data));
 
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))

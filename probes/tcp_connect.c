@@ -21,7 +21,7 @@ static int connect_until(const struct probe_attempt *a, int fd)
 		return 1;
 	if (errno != EINPROGRESS && errno != EINTR)
 		return -errno;
-	ready = attempt_wait(a, fd, POLLOUT);
+	ready = wait_until(a->deadline_ns, fd, POLLOUT);
 	if (ready <= 0)
 		return ready;
 	len = sizeof(err);
@@ -48,7 +48,7 @@ static void await_answer(const struct probe_attempt *a, int fd, struct probe_out
 	size_t len = 0;
 	int ready = 0;
 
-	while (len < sizeof(text) && (ready = attempt_wait(a, fd, POLLIN)) > 0) {
+	while (len < sizeof(text) && (ready = wait_until(a->deadline_ns, fd, POLLIN)) > 0) {
 		ssize_t n = recv(fd, text + len, sizeof(text) - len, 0);
 
 		if (n == 0)

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/collector/connection.h"
+
+void connections_init(struct connections *t)
+{
+	for (size_t i = 0; i < CONNECTION_MAX; i++)
+		t->at[i].fd = -1;
+	t->open = 0;
+	t->evicted = 0;
+}
+
+static void close_slot(struct connections *t, struct connection *c)
+{
+	(void)close(c->fd);
+	c->fd = -1;
+	t->open--;
+}
+
+void connections_done(struct connections *t)
+{
+	for (size_t i = 0; i < CONNECTION_MAX; i++)
+		if (t->at[i].fd >= 0)
+			close_slot(t, &t->at[i]);
+}
+
+void connection_end(struct connections *t, struct connection *c, const struct message_sink *sink)
+{
+	if (c->len)
+		/* a last line may lack its newline, a DNS message is whole or nothing */
+		sink->fn(sink->arg, c, c->buf, c->len, c->service == SERVICE_TEXT);
+	close_slot(t, c);
+}
+
+bool connections_evict(struct connections *t, const struct message_sink *sink)
+{
+	struct connection *oldest = NULL;
+
+	for (size_t i = 0; i < CONNECTION_MAX; i++) {
+		struct connection *c = &t->at[i];
+
+		if (c->fd >= 0 && (!oldest || c->active_ns < oldest->active_ns))
+			oldest = c;
+	}
+	if (!oldest)
+		return false;
+	connection_end(t, oldest, sink);
+	t->evicted++;
+	return true;
+}
+
+static struct connection *free_slot(struct connections *t)
+{
+	for (size_t i = 0; i < CONNECTION_MAX; i++)
+		if (t->at[i].fd < 0)
+			return &t->at[i];
+	return NULL;
+}
+
+struct connection *connections_add(struct connections *t, int fd, enum service service,
+				   const struct endpoints *ends, uint64_t now_ns,
+				   const struct message_sink *sink)
+{
+	struct connection *c;
+
+	if (t->open == CONNECTION_MAX)
+		(void)connections_evict(t, sink);
+	c = free_slot(t);
+	c->fd = fd;
+	c->service = service;
+	c->ends = *ends;
+	c->active_ns = now_ns;
+	c->total = 0;
+	c->len = 0;
+	t->open++;
+	return c;
+}
+
+void connections_expire(struct connections *t, uint64_t now_ns, const struct message_sink *sink)
+{
+	for (size_t i = 0; i < CONNECTION_MAX; i++) {
+		struct connection *c = &t->at[i];
+
+		if (c->fd >= 0 && now_ns - c->active_ns >= CONNECTION_IDLE_NS)
+			connection_end(t, c, sink);
+	}
+}
+
+/* Bytes of the first message in len bytes at p, and where it starts; 0 where it is not whole yet. A
+ * line that fills the buffer is a message as it is. */
+static size_t next_message(const struct connection *c, const uint8_t *p, size_t len, size_t *ret_off)
+{
+	const uint8_t *end;
+	size_t n;
+
+	*ret_off = 0;
+	if (c->service == SERVICE_TEXT) {
+		end = memchr(p, '\n', len);
+		if (end)
+			return (size_t)(end - p) + 1;
+		return len == sizeof(c->buf) ? len : 0;
+	}
+	if (len < 2)
+		return 0;
+	*ret_off = 2;
+	n = (size_t)p[0] << 8 | p[1]; /* RFC 1035 4.2.2 */
+	return len - 2 >= n ? 2 + n : 0;
+}
+
+static void take_messages(struct connection *c, const struct message_sink *sink)
+{
+	size_t at = 0, off, n;
+
+	while ((n = next_message(c, c->buf + at, c->len - at, &off))) {
+		if (n > off)
+			sink->fn(sink->arg, c, c->buf + at + off, n - off, true);
+		at += n;
+	}
+	memmove(c->buf, c->buf + at, c->len - at);
+	c->len -= (uint32_t)at;
+}
+
+void connection_read(struct connections *t, struct connection *c, uint64_t now_ns,
+		     const struct message_sink *sink)
+{
+	size_t room = MIN(sizeof(c->buf) - c->len, (size_t)(CONNECTION_BYTES_MAX - c->total));
+	ssize_t n = recv(c->fd, c->buf + c->len, room, MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		connection_end(t, c, sink);
+		return;
+	}
+	c->len += (uint32_t)n;
+	c->total += (uint32_t)n;
+	c->active_ns = now_ns;
+	take_messages(c, sink);
+	/* full: a DNS message longer than any question */
+	if (c->total == CONNECTION_BYTES_MAX || c->len == sizeof(c->buf))
+		connection_end(t, c, sink);
+}

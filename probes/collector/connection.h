@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The far side's TCP connections: a bounded table, each with a bounded buffer and a bounded life. */
+#ifndef SENTINEL_COLLECTOR_CONNECTION_H
+#define SENTINEL_COLLECTOR_CONNECTION_H
+
+#include "probes/collector/listener.h"
+
+#define CONNECTION_MAX 256
+#define CONNECTION_BYTES_MAX (64u << 10) /* read in a connection's life; then it is closed */
+#define CONNECTION_IDLE_NS (10 * NSEC_PER_SEC)
+/* the longest line, and the longest DNS message, that is taken as one message */
+#define CONNECTION_BUFFER_BYTES 4096
+
+struct connection {
+	int fd; /* owned; -1 = free slot */
+	enum service service;
+	struct endpoints ends;
+	uint64_t active_ns; /* CLOCK_MONOTONIC of the last byte, or of accept */
+	uint32_t total;	    /* bytes read so far */
+	uint32_t len;	    /* of buf */
+	uint8_t buf[CONNECTION_BUFFER_BYTES];
+};
+
+struct connections {
+	struct connection at[CONNECTION_MAX];
+	uint32_t open;
+	uint64_t evicted; /* closed for a newer one */
+};
+
+/* Who takes the messages. */
+struct message_sink {
+	/* A whole message, or with `whole` false what a connection left behind that is none. */
+	void (*fn)(void *arg, struct connection *c, const uint8_t *msg, size_t len, bool whole);
+	void *arg;
+};
+
+void connections_init(struct connections *t);
+void connections_done(struct connections *t);
+
+/* Takes over fd. Where the table is full, the one that was idle longest is ended first (as by
+ * connection_end). Never fails. */
+struct connection *connections_add(struct connections *t, int fd, enum service service,
+				   const struct endpoints *ends, uint64_t now_ns, const struct message_sink *sink);
+
+/* Ends the connection that was idle longest; false where none is open. */
+bool connections_evict(struct connections *t, const struct message_sink *sink);
+
+/* Ends those without a byte for CONNECTION_IDLE_NS. */
+void connections_expire(struct connections *t, uint64_t now_ns, const struct message_sink *sink);
+
+/*
+ * Reads once what has come and hands each whole message to the sink: lines with their newline, DNS
+ * messages without the length before them. Ends the connection at its end, at an error, or at
+ * CONNECTION_BYTES_MAX.
+ */
+void connection_read(struct connections *t, struct connection *c, uint64_t now_ns, const struct message_sink *sink);
+
+/* Hands what is left in the buffer to the sink as a last message, and closes. */
+void connection_end(struct connections *t, struct connection *c, const struct message_sink *sink);
+
+#endif

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/collector/listener.h"
+
+#include <netinet/in.h>
+
+#define BACKLOG 128
+/* A burst that finds us logging must fit; 4 MiB is about 5,000 datagrams of a probe's size. */
+#define RECEIVE_BUFFER_BYTES (4 << 20)
+
+static const struct {
+	int type;
+	uint16_t port;
+	enum service service;
+} ports[] = {
+	{ SOCK_STREAM, 9000, SERVICE_TEXT },
+	{ SOCK_DGRAM, 9001, SERVICE_TEXT },
+	{ SOCK_DGRAM, 53, SERVICE_DNS },
+	{ SOCK_STREAM, 53, SERVICE_DNS },
+};
+_Static_assert(2 * ARRAY_SIZE(ports) == LISTENER_MAX, "LISTENER_MAX");
+
+void endpoint_from(const struct sockaddr_storage *ss, uint8_t ret_addr[16], uint16_t *ret_port)
+{
+	static const uint8_t v4_mapped[12] = { [10] = 0xff, [11] = 0xff };
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)ss;
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)ss;
+
+	if (ss->ss_family == AF_INET) {
+		memcpy(ret_addr, v4_mapped, sizeof(v4_mapped));
+		memcpy(ret_addr + 12, &v4->sin_addr, 4);
+		*ret_port = ntohs(v4->sin_port);
+	} else {
+		memcpy(ret_addr, &v6->sin6_addr, 16);
+		*ret_port = ntohs(v6->sin6_port);
+	}
+}
+
+static int set_on(int fd, int level, int option)
+{
+	int on = 1;
+
+	return setsockopt(fd, level, option, &on, sizeof(on)) < 0 ? -errno : 0;
+}
+
+/* FREEBIND: answers may leave from an address that is local by route alone. */
+static int set_family_options(int fd, int family, int type)
+{
+	int err;
+
+	if (family == AF_INET) {
+		err = set_on(fd, IPPROTO_IP, IP_FREEBIND);
+		if (!err && type == SOCK_DGRAM)
+			err = set_on(fd, IPPROTO_IP, IP_PKTINFO);
+		return err;
+	}
+	err = set_on(fd, IPPROTO_IPV6, IPV6_V6ONLY);
+	if (!err)
+		err = set_on(fd, IPPROTO_IPV6, IPV6_FREEBIND);
+	if (!err && type == SOCK_DGRAM)
+		err = set_on(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO);
+	return err;
+}
+
+static int set_type_options(int fd, int type)
+{
+	int bytes = RECEIVE_BUFFER_BYTES;
+
+	if (type == SOCK_STREAM)
+		return set_on(fd, SOL_SOCKET, SO_REUSEADDR);
+	/* less than wished for is no error: what then is dropped is counted */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
+	return set_on(fd, SOL_SOCKET, SO_RXQ_OVFL);
+}
+
+static int bind_any(int fd, int family, uint16_t port)
+{
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
+	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
+	int ret = family == AF_INET ? bind(fd, (struct sockaddr *)&v4, sizeof(v4)) :
+				      bind(fd, (struct sockaddr *)&v6, sizeof(v6));
+
+	return ret < 0 ? -errno : 0;
+}
+
+static int open_one(int family, int type, uint16_t port)
+{
+	cleanup_fd int fd = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = set_family_options(fd, family, type);
+	if (!err)
+		err = set_type_options(fd, type);
+	if (!err)
+		err = bind_any(fd, family, port);
+	if (!err && type == SOCK_STREAM && listen(fd, BACKLOG) < 0)
+		err = -errno;
+	return err ? err : TAKE_FD(fd);
+}
+
+int listeners_open(struct listeners *ret, uint16_t *ret_port)
+{
+	static const int families[] = { AF_INET, AF_INET6 };
+
+	ret->n = 0;
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(ports); i++) {
+		int family = families[i % 2], type = ports[i / 2].type;
+		int fd = open_one(family, type, ports[i / 2].port);
+
+		if (fd == -EAFNOSUPPORT && family == AF_INET6)
+			continue;
+		if (fd < 0) {
+			listeners_close(ret);
+			*ret_port = ports[i / 2].port;
+			return fd;
+		}
+		ret->at[ret->n++] = (struct listener){ .fd = fd,
+						       .type = type,
+						       .service = ports[i / 2].service,
+						       .port = ports[i / 2].port };
+	}
+	return 0;
+}
+
+void listeners_close(struct listeners *l)
+{
+	while (l->n)
+		(void)close(l->at[--l->n].fd);
+}
+
+union control { /* aligned as CMSG_ macros want it */
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(uint32_t))];
+};
+
+static void read_control(struct listener *l, struct msghdr *m, struct datagram *d)
+{
+	struct sockaddr_storage to = { .ss_family = AF_UNSPEC };
+	uint16_t unused;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+			struct in_pktinfo info;
+
+			memcpy(&info, CMSG_DATA(c), sizeof(info));
+			to.ss_family = AF_INET;
+			((struct sockaddr_in *)&to)->sin_addr = info.ipi_addr;
+		} else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+			struct in6_pktinfo info;
+
+			memcpy(&info, CMSG_DATA(c), sizeof(info));
+			to.ss_family = AF_INET6;
+			((struct sockaddr_in6 *)&to)->sin6_addr = info.ipi6_addr;
+		} else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SO_RXQ_OVFL) {
+			uint32_t total;
+
+			memcpy(&total, CMSG_DATA(c), sizeof(total));
+			d->dropped = total - l->dropped; /* counts on through 2^32 */
+			l->dropped = total;
+		}
+	}
+	if (to.ss_family != AF_UNSPEC)
+		endpoint_from(&to, d->ends.dst, &unused);
+}
+
+int listener_receive(struct listener *l, void *buf, size_t n, struct datagram *ret)
+{
+	union control control;
+	struct iovec iov = { .iov_base = buf, .iov_len = n };
+	struct msghdr m = { .msg_name = &ret->peer,
+			    .msg_namelen = sizeof(ret->peer),
+			    .msg_iov = &iov,
+			    .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = sizeof(control) };
+	ssize_t got;
+
+	memset(ret, 0, sizeof(*ret));
+	got = recvmsg(l->fd, &m, MSG_DONTWAIT);
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	ret->len = (size_t)got;
+	ret->peer_len = m.msg_namelen;
+	endpoint_from(&ret->peer, ret->ends.src, &ret->ends.sport);
+	ret->ends.dport = l->port;
+	read_control(l, &m, ret);
+	return 1;
+}
+
+/* The source address that the answer must carry: the one that was asked. */
+static void put_source(struct msghdr *m, union control *control, const uint8_t addr[16])
+{
+	struct cmsghdr *c;
+
+	memset(control, 0, sizeof(*control));
+	m->msg_control = control;
+	m->msg_controllen = sizeof(*control);
+	c = CMSG_FIRSTHDR(m);
+	if (addr_is_v4(addr)) {
+		struct in_pktinfo info = { .ipi_ifindex = 0 };
+
+		memcpy(&info.ipi_spec_dst, addr + 12, 4);
+		c->cmsg_level = IPPROTO_IP;
+		c->cmsg_type = IP_PKTINFO;
+		c->cmsg_len = CMSG_LEN(sizeof(info));
+		m->msg_controllen = CMSG_SPACE(sizeof(info));
+		memcpy(CMSG_DATA(c), &info, sizeof(info));
+	} else {
+		struct in6_pktinfo info = { .ipi6_ifindex = 0 };
+
+		memcpy(&info.ipi6_addr, addr, 16);
+		c->cmsg_level = IPPROTO_IPV6;
+		c->cmsg_type = IPV6_PKTINFO;
+		c->cmsg_len = CMSG_LEN(sizeof(info));
+		m->msg_controllen = CMSG_SPACE(sizeof(info));
+		memcpy(CMSG_DATA(c), &info, sizeof(info));
+	}
+}
+
+bool listener_answer(const struct listener *l, const struct datagram *d, const void *data,
+		     size_t len)
+{
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)data, .iov_len = len };
+	struct msghdr m = { .msg_name = (void *)(uintptr_t)&d->peer,
+			    .msg_namelen = d->peer_len,
+			    .msg_iov = &iov,
+			    .msg_iovlen = 1 };
+	union control control;
+
+	put_source(&m, &control, d->ends.dst);
+	return sendmsg(l->fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The far side's sockets: which ports, and how a datagram is taken and answered. */
+#ifndef SENTINEL_COLLECTOR_LISTENER_H
+#define SENTINEL_COLLECTOR_LISTENER_H
+
+#include <sys/socket.h>
+
+#include "probes/collector/receive_log.h"
+
+enum service { SERVICE_TEXT, SERVICE_DNS };
+
+#define LISTENER_MAX 8 /* four ports, two families */
+
+struct listener {
+	int fd; /* owned */
+	int type; /* SOCK_STREAM or SOCK_DGRAM */
+	enum service service;
+	uint16_t port;
+	uint32_t dropped; /* the kernel's count of datagrams for which the queue had no room */
+};
+
+struct listeners {
+	size_t n;
+	struct listener at[LISTENER_MAX];
+};
+
+/*
+ * Opens them all, IPv4 and IPv6 apart, for every address. Where the kernel has no IPv6 only the
+ * IPv4 ones: probes over IPv6 then find nobody, which is the truth. 0 or -errno, with nothing left
+ * open and what failed in *ret_port.
+ */
+int listeners_open(struct listeners *ret, uint16_t *ret_port) must_check;
+void listeners_close(struct listeners *l);
+
+/* A datagram, and what is needed to answer it from the address that was asked. */
+struct datagram {
+	struct endpoints ends;
+	struct sockaddr_storage peer;
+	socklen_t peer_len;
+	size_t len; /* of what is in the buffer */
+	uint32_t dropped; /* datagrams that the kernel dropped since the last one */
+};
+
+/* Takes one into buf. 1 taken, 0 there is none, -errno. */
+int listener_receive(struct listener *l, void *buf, size_t n, struct datagram *ret) must_check;
+
+/* Answers it. Whether the kernel took the answer. */
+bool listener_answer(const struct listener *l, const struct datagram *d, const void *data,
+		     size_t len);
+
+/* Splits a socket address: IPv4 as v4-mapped, port in host order. */
+void endpoint_from(const struct sockaddr_storage *ss, uint8_t ret_addr[16], uint16_t *ret_port);
+
+#endif
