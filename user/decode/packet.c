@@ -9,6 +9,7 @@
 struct cursor {
 	const uint8_t *p;
 	size_t left;
+	size_t missing; /* bytes that the packet has and the frame has not */
 };
 
 static uint16_t be16(const uint8_t *p)
@@ -27,8 +28,10 @@ static const uint8_t *take(struct cursor *c, size_t n)
 
 	if (n > c->left)
 		return NULL;
-	c->p += n;
-	c->left -= n;
+	if (n) { /* an empty frame may have no address at all */
+		c->p += n;
+		c->left -= n;
+	}
 	return p;
 }
 
@@ -37,7 +40,7 @@ static void limit(struct cursor *c, size_t total, struct packet *p)
 {
 	if (total > c->left) {
 		p->truncated = true;
-		p->wire_len = (uint32_t)(total - c->left); /* for now: what is missing */
+		c->missing = total - c->left;
 	} else {
 		c->left = total;
 	}
@@ -262,7 +265,6 @@ static int parse_transport(struct cursor *c, struct packet *p)
 /* c stands behind the IP headers. */
 static int finish(struct cursor *c, struct packet *p)
 {
-	uint32_t missing = p->wire_len;
 	int err = 0;
 
 	p->l4 = c->p;
@@ -271,7 +273,7 @@ static int finish(struct cursor *c, struct packet *p)
 		err = parse_transport(c, p);
 	p->payload = c->p;
 	p->payload_len = (uint32_t)c->left;
-	p->wire_len = p->payload_len + missing;
+	p->wire_len = p->payload_len + (uint32_t)c->missing;
 	/* The first fragment may well end within a header: then the whole packet tells. */
 	return p->fragment ? 0 : err;
 }
@@ -279,7 +281,7 @@ static int finish(struct cursor *c, struct packet *p)
 int packet_parse(const uint8_t *data, size_t len, uint32_t l2_len, uint32_t eth_proto,
 		 struct packet *ret)
 {
-	struct cursor c = { data, len };
+	struct cursor c = { data, len, 0 };
 	struct packet p = { 0 };
 	int err;
 
@@ -297,12 +299,12 @@ int packet_parse(const uint8_t *data, size_t len, uint32_t l2_len, uint32_t eth_
 
 int packet_parse_l4(struct packet *p)
 {
-	struct cursor c = { p->l4, p->l4_len };
+	struct cursor c = { p->l4, p->l4_len, 0 };
 	struct packet q = *p;
 	int err = 0;
 
 	q.fragment = q.frag_more = q.truncated = q.transport = false;
-	q.frag_offset = q.wire_len = 0;
+	q.frag_offset = 0;
 	if (q.family == AF_INET6)
 		err = skip_extensions(&c, &q);
 	if (!err && q.fragment) /* a fragment within a fragment, RFC 8200 4.5: never sent */

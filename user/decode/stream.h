@@ -12,7 +12,9 @@
  * Bounded and timed by the events' own time. The flow that was idle longest makes room, a closed
  * one before a live one. Whatever had to be given up is counted: stream_lost() != 0 is loss.
  * What a receiver would have thrown away itself, e.g. fragments that are never completed, is counted
- * apart. Where copies of the same bytes differ the first is taken.
+ * apart. Where copies of the same bytes differ the first is taken; checksums are not looked at. So a
+ * sender of its own packets can hide a token that it cuts in two behind forged copies of the parts;
+ * a token in one piece shows in its frame all the same.
  */
 #ifndef SENTINEL_STREAM_H
 #define SENTINEL_STREAM_H
@@ -47,7 +49,8 @@ typedef int (*stream_fn)(void *arg, const struct stream_piece *p);
 
 struct stream_stats {
 	uint64_t frames, datagrams, pieces;
-	uint64_t malformed; /* frames that packet_parse() refused: seen as STREAM_FRAME alone */
+	uint64_t malformed; /* frames that packet_parse() refused, or shorter than they say: no stack
+			     * would take them, so they are STREAM_FRAME alone */
 	/* loss */
 	uint64_t truncated;	    /* records whose end is missing */
 	uint64_t flows_evicted;	    /* live flows that had carried bytes */
