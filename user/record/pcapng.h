@@ -28,6 +28,16 @@
 /* The same snap length on all interfaces, else libpcap refuses the file; its own maximum. */
 #define PCAPNG_SNAPLEN 262144u
 
+/* Option codes; what they mean depends on the block. */
+#define PCAPNG_OPT_END 0
+#define PCAPNG_OPT_COMMENT 1
+#define PCAPNG_SHB_USERAPPL 4
+#define PCAPNG_IF_NAME 2
+#define PCAPNG_IF_DESCRIPTION 3
+#define PCAPNG_IF_TSRESOL 9
+#define PCAPNG_EPB_FLAGS 2
+#define PCAPNG_EPB_PACKETID 5
+
 /* epb_flags, bits 0-1 */
 #define PCAPNG_INBOUND 1u
 #define PCAPNG_OUTBOUND 2u
@@ -36,8 +46,9 @@ struct pcapng_packet {
 	uint32_t interface;
 	uint64_t time_ns;  /* CLOCK_REALTIME: all interfaces have if_tsresol 9 */
 	uint32_t orig_len; /* of the packet before anybody cut it */
-	uint32_t data_len;
-	const uint8_t *data; /* borrowed; starts with the link header */
+	uint32_t head_len, data_len;
+	const uint8_t *head; /* writing: goes before data; reading: none, data has all */
+	const uint8_t *data; /* borrowed */
 	uint32_t flags;	     /* epb_flags */
 	uint64_t id;	     /* epb_packetid */
 	const char *comment; /* opt_comment: not NUL-terminated */
@@ -79,7 +90,7 @@ struct pcapng_block {
  * The block at the start of data. Answers its length; -EAGAIN where the block is longer than the len
  * bytes there are (ret->len says how long it wants to be, 0 where not even that is there); -EBADMSG
  * for lengths that can't be: not a multiple of four, under 12, above PCAPNG_BLOCK_MAX, or not the
- * same twice.
+ * same twice; -EPROTONOSUPPORT for a section header written in big-endian order.
  */
 int pcapng_next(const uint8_t *data, size_t len, struct pcapng_block *ret) must_check;
 
