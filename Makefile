@@ -62,6 +62,8 @@ define stage_rule
 $(O)/lib/$(1).a: $(call objs,user/$(1))
 endef
 $(foreach s,$(STAGES),$(eval $(call stage_rule,$(s))))
+$(O)/lib/probes.a: $(call objs,probes)
+$(O)/lib/collector.a: $(call objs,probes/collector)
 
 $(O)/lib/%.a:
 	$(call msg,AR,$@)
@@ -140,6 +142,9 @@ UNIT_LIBS_test_target := rig
 UNIT_LIBS_test_report := report judge
 UNIT_LIBS_test_attribute := attribute
 UNIT_LIBS_test_layout := sense
+UNIT_LIBS_test_session := probes
+UNIT_LIBS_test_zone := collector
+UNIT_LIBS_test_collector := probes collector
 
 .SECONDEXPANSION:
 $(O)/test/%: tests/unit/%.c $$(foreach s,$$(UNIT_LIBS_$$*) base,$(O)/lib/$$(s).a)
