@@ -188,16 +188,15 @@ static int serve_accept(struct collector *c, const struct listener *l)
 	for (int i = 0; i < BURST; i++) {
 		struct sockaddr_storage peer;
 		socklen_t len = sizeof(peer);
-		int fd = accept4(l->fd, (struct sockaddr *)&peer, &len,
-				 SOCK_NONBLOCK | SOCK_CLOEXEC);
+		int fd, err = 0;
 
-		if (fd >= 0) {
+		fd = accept4(l->fd, (struct sockaddr *)&peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (fd >= 0)
 			add_connection(c, l, fd, &peer);
-			continue;
-		}
-		if (errno == EAGAIN)
+		else if (errno == EAGAIN)
 			return 0;
-		int err = mend_accept(c, errno);
+		else
+			err = mend_accept(c, errno);
 		if (err)
 			return err;
 	}

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a session says and hears: its lines in hostile output, its command line, a whole run. */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+
+#include "probes/dns_message.h"
+#include "probes/session_run.h"
+#include "user/base/session_line.h"
+
+#define H32 "00112233445566778899aabbccddeeff"
+#define H64 H32 H32
+#define ALIVE1 "SENTINEL1:alive1 instance=" H32 " mac=" H64
+#define RAN "SENTINEL1:ran instance=" H32 " mac=" H64
+
+static int parse(const char *text, struct session_line *ret)
+{
+	return session_line_parse(text, strlen(text), ret);
+}
+
+static void test_manifests(void **state unused_arg)
+{
+	const struct probe_manifest *m;
+	size_t n;
+
+	m = probe_manifests(&n);
+	assert_int_equal(n, 4);
+	for (size_t i = 0; i < n; i++) {
+		assert_ptr_equal(probe_manifest_find(m[i].p.name), &m[i]);
+		assert_true(m[i].p.channel > CHANNEL_NONE && m[i].p.channel < CHANNEL_MAX);
+		assert_true(m[i].p.window_ms >= 1000 && m[i].port && m[i].about);
+		assert_true(m[i].p.builtin && m[i].p.answers);
+	}
+	assert_null(probe_manifest_find("tcp"));
+	assert_null(probe_manifest_find(""));
+	m = probe_manifest_find("tcp6-connect");
+	assert_true(probe_has_family(m, "@tcp"));
+	assert_false(probe_has_family(m, "@udp"));
+	assert_false(probe_has_family(m, "tcp"));
+}
+
+static void test_line_forms(void **state unused_arg)
+{
+	static const struct {
+		const char *text;
+		int err;
+		enum session_line_kind kind;
+	} cases[] = {
+		{ ALIVE1, 0, SESSION_LINE_ALIVE1 },
+		{ ALIVE1 "\r\n", 0, SESSION_LINE_ALIVE1 },
+		{ "{\"log\":\"\x1b[31m" ALIVE1 "\"}", 0, SESSION_LINE_ALIVE1 },
+		{ "SENTINEL1:alive2 instance=" H32 " mac=" H64, 0, SESSION_LINE_ALIVE2 },
+		{ RAN " view=ENETUNREACH answer=-", 0, SESSION_LINE_RAN },
+		{ RAN " view=answered answer=" H64 "\n", 0, SESSION_LINE_RAN },
+		/* the first good one counts, broken ones before it are passed over */
+		{ "SENTINEL1:SENTINEL1:alive1 " ALIVE1, 0, SESSION_LINE_ALIVE1 },
+		{ "", -ENOENT, 0 },
+		{ "SENTINEL1", -ENOENT, 0 },
+		{ "sentinel1:alive1 instance=" H32 " mac=" H64, -ENOENT, 0 },
+		{ "SENTINEL1:", -EBADMSG, 0 },
+		{ "SENTINEL1:alive3 instance=" H32 " mac=" H64, -EBADMSG, 0 },
+		{ "SENTINEL1:alive1  instance=" H32 " mac=" H64, -EBADMSG, 0 },
+		{ "SENTINEL1:alive1 mac=" H64 " instance=" H32, -EBADMSG, 0 },
+		{ "SENTINEL1:alive1 instance=" H32, -EBADMSG, 0 },
+		{ "SENTINEL1:alive1 instance=" H32 " mac=" H32, -EBADMSG, 0 },
+		{ ALIVE1 "0", -EBADMSG, 0 },
+		{ "SENTINEL1:alive1 instance=" H32 "0 mac=" H64, -EBADMSG, 0 },
+		{ RAN, -EBADMSG, 0 },
+		{ RAN " view= answer=-", -EBADMSG, 0 },
+		{ RAN " view=a.b answer=-", -EBADMSG, 0 },
+		{ RAN " view=\x1b[2J answer=-", -EBADMSG, 0 },
+		{ RAN " view=ok answer=", -EBADMSG, 0 },
+		{ RAN " view=ok answer=--", -EBADMSG, 0 },
+		{ RAN " view=ok answer=" H32, -EBADMSG, 0 },
+		{ RAN " view=" H64 " answer=-", -EBADMSG, 0 }, /* 64 characters: no room for NUL */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct session_line l = { .kind = SESSION_LINE_NONE };
+
+		if (parse(cases[i].text, &l) != cases[i].err || l.kind != cases[i].kind)
+			fail_msg("case %zu: %s", i, cases[i].text);
+	}
+}
+
+static void test_line_nul_and_cut(void **state unused_arg)
+{
+	static const char text[] = "x\0SENTINEL1:alive1 instance=" H32 " mac=" H64;
+	struct session_line l;
+
+	assert_int_equal(session_line_parse(text, sizeof(text) - 1, &l), 0);
+	/* every cut, in memory of exactly that size, so that a sanitizer sees a step beyond it */
+	for (size_t n = 0; n < sizeof(text) - 1; n++) {
+		cleanup_free char *cut = malloc(n ? n : 1);
+
+		memcpy(cut, text, n);
+		assert_int_not_equal(session_line_parse(cut, n, &l), 0);
+	}
+}
+
+static void test_line_round_trip(void **state unused_arg)
+{
+	struct session_line in = { .kind = SESSION_LINE_RAN, .has_answer = true }, out;
+	char text[SESSION_LINE_MAX];
+
+	memset(in.instance, 0xab, sizeof(in.instance));
+	memset(in.mac, 0xcd, sizeof(in.mac));
+	memset(in.answer, 0xef, sizeof(in.answer));
+	memset(in.view, 'V', sizeof(in.view) - 1);
+	assert_int_equal(session_line_format(text, sizeof(text), &in), 0);
+	assert_int_equal(parse(text, &out), 0);
+	assert_memory_equal(&in, &out, sizeof(in));
+	(void)str_copy(in.view, sizeof(in.view), "not a word");
+	assert_int_equal(session_line_format(text, sizeof(text), &in), -EINVAL);
+	in.kind = SESSION_LINE_ALIVE2;
+	assert_int_equal(session_line_format(text, 64, &in), -ENAMETOOLONG);
+	in.kind = SESSION_LINE_NONE;
+	assert_int_equal(session_line_format(text, sizeof(text), &in), -EINVAL);
+}
+
+static uint64_t rng = 0x9e3779b97f4a7c15;
+
+static uint32_t next_random(void)
+{
+	rng ^= rng << 13;
+	rng ^= rng >> 7;
+	rng ^= rng << 17;
+	return (uint32_t)(rng >> 32);
+}
+
+/* A good message with some bytes changed, cut or doubled, in memory of exactly its size. */
+static uint8_t *mutate(const void *good, size_t len, size_t *ret_len)
+{
+	size_t n = next_random() % 4 ? len : next_random() % (len + 1);
+	uint8_t *p = malloc(n ? n : 1);
+
+	memcpy(p, good, n);
+	for (uint32_t k = next_random() % 6; n && k; k--)
+		p[next_random() % n] = (uint8_t)next_random();
+	*ret_len = n;
+	return p;
+}
+
+static void test_line_mutations(void **state unused_arg)
+{
+	static const char good[] = "..SENTINEL1:SENTINEL1:ran instance=" H32 " mac=" H64
+				   " view=EACCES answer=" H64 "\n" ALIVE1;
+	char text[SESSION_LINE_MAX];
+
+	for (int i = 0; i < 50000; i++) {
+		struct session_line l;
+		size_t n;
+		cleanup_free uint8_t *p = mutate(good, sizeof(good) - 1, &n);
+
+		if (session_line_parse((const char *)p, n, &l) == 0)
+			assert_int_equal(session_line_format(text, sizeof(text), &l), 0);
+	}
+}
+
+static void test_line_is_linear(void **state unused_arg)
+{
+	size_t n = 10u << 20;
+	cleanup_free char *p = malloc(n);
+	struct session_line l;
+
+	for (size_t i = 0; i < n; i++)
+		p[i] = SESSION_LINE_PREFIX[i % (sizeof(SESSION_LINE_PREFIX) - 1)];
+	assert_int_equal(session_line_parse(p, n, &l), -EBADMSG);
+}
+
+/* ---- the command line ---- */
+
+#define GOOD                                                                                       \
+	"sentinel-probe", "SENTINEL1:" H32, "probe=tcp-connect", "to=203.0.113.1", "port=9000",    \
+		"challenge=" H32, "timeout_ms=1000"
+
+static int parse_args(const char *const argv[], struct session_args *ret, char why[256])
+{
+	int argc = 0;
+
+	while (argv[argc])
+		argc++;
+	return session_args_parse(argc, (char *const *)(uintptr_t)argv, ret, why, 256);
+}
+
+static void test_args(void **state unused_arg)
+{
+	static const char *const good[] = { GOOD, "hold_ms=0", NULL };
+	static const struct {
+		const char *argv[12];
+		const char *why;
+	} bad[] = {
+		{ { "sentinel-probe", NULL }, "no parameters" },
+		{ { "sentinel-probe", "session", NULL }, "'session': want SENTINEL1:" },
+		{ { "sentinel-probe", "SENTINEL1:" H32 "0", NULL }, "want SENTINEL1:" },
+		{ { GOOD, NULL }, "'hold_ms': missing" },
+		{ { GOOD, "hold_ms=0", "hold_ms=0", NULL }, "'hold_ms=0': given twice" },
+		{ { GOOD, "hold_ms=x", NULL }, "want 0 to 3600000" },
+		{ { GOOD, "hold_ms", NULL }, "not a parameter" },
+		{ { GOOD, "hold=1", NULL }, "not a parameter" },
+		{ { GOOD, "\x1b[2J=1", NULL }, "'\\x1b[2J=1'" },
+	};
+	struct session_args a;
+	char why[256] = "";
+
+	assert_int_equal(parse_args(good, &a, why), 0);
+	assert_int_equal(a.port, 9000);
+	assert_int_equal(a.timeout_ms, 1000);
+	assert_string_equal(a.manifest->p.name, "tcp-connect");
+	assert_true(addr_is_v4(a.to));
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(parse_args(bad[i].argv, &a, why), -EINVAL);
+		if (!strstr(why, bad[i].why))
+			fail_msg("case %zu: %s", i, why);
+	}
+}
+
+static void test_args_family(void **state unused_arg)
+{
+	static const char *const v6[] = { "p", "SENTINEL1:" H32, "probe=tcp-connect", "to=::1",
+					  "port=1", "challenge=" H32, "timeout_ms=1", "hold_ms=1",
+					  NULL };
+	struct session_args a;
+	char why[256];
+
+	assert_int_equal(parse_args(v6, &a, why), -EINVAL);
+	assert_non_null(strstr(why, "family"));
+}
+
+/* ---- a whole session, towards a port where nobody is ---- */
+
+struct heard {
+	int alive1, ran, alive2;
+	struct session_line last_alive2, ran_line;
+};
+
+static void hear(char *text, struct heard *h)
+{
+	char *save = NULL;
+
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		struct session_line l;
+
+		assert_int_equal(parse(line, &l), 0);
+		h->alive1 += l.kind == SESSION_LINE_ALIVE1;
+		h->ran += l.kind == SESSION_LINE_RAN;
+		h->alive2 += l.kind == SESSION_LINE_ALIVE2;
+		if (l.kind == SESSION_LINE_ALIVE2)
+			h->last_alive2 = l;
+		if (l.kind == SESSION_LINE_RAN)
+			h->ran_line = l;
+	}
+}
+
+static void run_session(const char *input, uint32_t hold_ms, struct heard *ret)
+{
+	struct session_args a = { .manifest = probe_manifest_find("tcp-connect"),
+				  .port = 1,
+				  .timeout_ms = 2000,
+				  .hold_ms = hold_ms };
+	char text[8192];
+	int in[2], out[2];
+	ssize_t n;
+
+	assert_int_equal(parse_addr("127.0.0.1", a.to), 0);
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	assert_int_equal(write_all(in[1], input, strlen(input)), 0);
+	if (hold_ms != 50) /* the one that waits for its end */
+		(void)close(in[1]);
+	assert_int_equal(session_run(&a, in[0], out[1]), 0);
+	if (hold_ms == 50)
+		(void)close(in[1]);
+	n = read(out[0], text, sizeof(text) - 1);
+	assert_true(n > 0);
+	text[n] = '\0';
+	memset(ret, 0, sizeof(*ret));
+	hear(text, ret);
+	(void)close(in[0]), (void)close(out[0]), (void)close(out[1]);
+}
+
+static void test_session_answers(void **state unused_arg)
+{
+	uint8_t nonce[MAC_NONCE_BYTES] = { 0 }, challenge[MAC_NONCE_BYTES], mac[MAC_BYTES];
+	struct heard h;
+
+	run_session("noise\nchallenge " H32 "\r\nchallenge x\nquit\nchallenge " H32 "\n", 5000, &h);
+	assert_int_equal(h.alive1, 1);
+	assert_int_equal(h.ran, 1);
+	assert_int_equal(h.alive2, 1);
+	assert_string_equal(h.ran_line.view, "ECONNREFUSED");
+	assert_false(h.ran_line.has_answer);
+	assert_int_equal(hex_decode(challenge, sizeof(challenge), H32), 0);
+	mac_alive(nonce, 2, challenge, h.last_alive2.instance, mac);
+	assert_memory_equal(mac, h.last_alive2.mac, sizeof(mac));
+	assert_memory_equal(h.ran_line.instance, h.last_alive2.instance, MAC_NONCE_BYTES);
+}
+
+static void test_session_ends(void **state unused_arg)
+{
+	char flood[4096];
+	struct heard h;
+	uint64_t before = mono_ns();
+
+	run_session("", 3600000, &h); /* end of file */
+	assert_int_equal(h.alive2, 0);
+	run_session("", 50, &h); /* hold_ms */
+	assert_int_equal(h.ran, 1);
+	memset(flood, 'x', sizeof(flood) - 1); /* one long line is dropped whole */
+	memcpy(flood + sizeof(flood) - 80, "\nchallenge " H32 "\n", 44);
+	flood[sizeof(flood) - 36] = '\0';
+	run_session(flood, 5000, &h);
+	assert_int_equal(h.alive2, 1);
+	assert_true(mono_ns() - before < 3 * NSEC_PER_SEC);
+}
+
+/* ---- DNS ---- */
+
+static size_t dns_answer(uint8_t out[512])
+{
+	struct probe_attempt a = { .manifest = probe_manifest_find("dns-udp-direct"),
+				   .token = H32 };
+	size_t n = dns_question(&a, 0x1234, out);
+	static const uint8_t record[] = { 0xc0, 12, 0, 16, 0, 1, 0, 0, 0, 0, 0, 65, 64 };
+
+	out[2] |= 0x80;
+	out[7] = 1;
+	memcpy(out + n, record, sizeof(record));
+	memcpy(out + n + sizeof(record), H64, 64);
+	return n + sizeof(record) + 64;
+}
+
+static void test_dns_answer(void **state unused_arg)
+{
+	struct probe_outcome o = { .has_answer = false };
+	uint8_t msg[512];
+	size_t n = dns_answer(msg);
+
+	assert_memory_equal(msg + 12, "\x20" H32 "\x0e" "dns-udp-direct\x08sentinel\x04test\0", 64);
+	assert_false(dns_settles(&o, msg, n, 0x1235));
+	assert_true(dns_settles(&o, msg, n, 0x1234));
+	assert_true(o.has_answer);
+	assert_string_equal(o.view, "answered");
+	memset(&o, 0, sizeof(o));
+	assert_true(dns_settles(&o, msg, n - 1, 0x1234));
+	assert_false(o.has_answer);
+	assert_string_equal(o.view, "no-data");
+	msg[3] = 5;
+	assert_true(dns_settles(&o, msg, n, 0x1234));
+	assert_string_equal(o.view, "rcode-5");
+}
+
+static void test_dns_mutations(void **state unused_arg)
+{
+	uint8_t good[512];
+	size_t len = dns_answer(good);
+
+	for (int i = 0; i < 50000; i++) {
+		struct probe_outcome o = { .has_answer = false };
+		size_t n;
+		cleanup_free uint8_t *p = mutate(good, len, &n);
+
+		(void)dns_settles(&o, p, n, 0x1234);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_manifests),	cmocka_unit_test(test_line_forms),
+		cmocka_unit_test(test_line_nul_and_cut), cmocka_unit_test(test_line_round_trip),
+		cmocka_unit_test(test_line_mutations),	cmocka_unit_test(test_line_is_linear),
+		cmocka_unit_test(test_args),		cmocka_unit_test(test_args_family),
+		cmocka_unit_test(test_session_answers), cmocka_unit_test(test_session_ends),
+		cmocka_unit_test(test_dns_answer),	cmocka_unit_test(test_dns_mutations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
