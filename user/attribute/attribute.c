@@ -33,14 +33,10 @@ int attribute_lane(struct attribute *a, const struct ev_lane *lane)
 		enum owner_kind kind;
 		uint64_t number;
 	} owned[] = {
-		{ OWNED_IFINDEX, lane->world_ifindex },
-		{ OWNED_IFINDEX, lane->boundary_ifindex },
-		{ OWNED_IFINDEX, lane->box_ifindex },
-		{ OWNED_NETNS, lane->box.net },
-		{ OWNED_NETNS, lane->host.net },
-		{ OWNED_NETNS, lane->world.net },
-		{ OWNED_COOKIE, lane->box_cookie },
-		{ OWNED_COOKIE, lane->host_cookie },
+		{ OWNED_IFINDEX, lane->world_ifindex }, { OWNED_IFINDEX, lane->boundary_ifindex },
+		{ OWNED_IFINDEX, lane->box_ifindex },	{ OWNED_NETNS, lane->box.net },
+		{ OWNED_NETNS, lane->host.net },	{ OWNED_NETNS, lane->world.net },
+		{ OWNED_COOKIE, lane->box_cookie },	{ OWNED_COOKIE, lane->host_cookie },
 		{ OWNED_COOKIE, lane->world_cookie },
 	};
 	int err = 0;
@@ -84,7 +80,8 @@ static bool is_lane_hook(uint32_t hook)
 	return hook == SNT_HOOK_WORLD || hook == SNT_HOOK_BOUNDARY || hook == SNT_HOOK_BOX;
 }
 
-/* Records made in whatever context a packet or a timer brought along: the current task is nobody. */
+/* Records made in whatever context a packet or a timer brought along: the current task is nobody.
+ */
 static bool has_no_task(const struct ev *ev)
 {
 	return ev->type == EV_PACKET || ev->type == EV_DROP || ev->type == EV_STATE;

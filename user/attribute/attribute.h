@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The third stage: whose is a record of the kernel? Sets ev.lane and ev.trial, in place; what is not
- * known stays 0. Events of the run's log are left alone: they say themselves whose they are.
+ * The third stage: whose is a record of the kernel? Sets ev.lane and ev.trial, in place; what is
+ * not known stays 0. Events of the run's log are left alone: they say themselves whose they are.
  *
  * The lane is where the record was seen: by interface, else by namespace, else that of its trial.
  * The trial is whose it was: by mark, else by cgroup. A packet belongs to the socket that it came

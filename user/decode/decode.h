@@ -16,8 +16,8 @@
 #include "user/base/util.h"
 #include "user/decode/ev.h"
 
-#define DECODE_CPUS_MAX 1024	/* records of CPUs above are malformed */
-#define DECODE_PACKETS_MAX 64	/* packets put together at once; W needs one per CPU at work */
+#define DECODE_CPUS_MAX 1024  /* records of CPUs above are malformed */
+#define DECODE_PACKETS_MAX 64 /* packets put together at once; W needs one per CPU at work */
 /* How long an unfinished packet is waited for: longer than a hypervisor holds up a CPU between two
  * chunks. It costs nothing to wait, for what is waited for is lost already. */
 #define DECODE_WAIT_NS NSEC_PER_SEC

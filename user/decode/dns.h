@@ -28,8 +28,8 @@
 enum dns_section { DNS_QUESTION = 0, DNS_ANSWER, DNS_AUTHORITY, DNS_ADDITIONAL, DNS_SECTIONS };
 
 struct dns_name {
-	uint32_t len;	 /* of wire, 1..255 */
-	uint32_t labels; /* without the root */
+	uint32_t len;		      /* of wire, 1..255 */
+	uint32_t labels;	      /* without the root */
 	uint8_t wire[DNS_NAME_BYTES]; /* uncompressed: length, label, ..., 0; case as sent */
 };
 
@@ -44,8 +44,8 @@ struct dns_entry {
 	enum dns_section section;
 	struct dns_name name;
 	uint16_t type, class;
-	uint32_t ttl;	    /* 0 for a question */
-	size_t rdata_pos;   /* in the message, so that names in it can be read with dns_name_read() */
+	uint32_t ttl;	  /* 0 for a question */
+	size_t rdata_pos; /* in the message, so that names in it can be read with dns_name_read() */
 	uint32_t rdata_len; /* 0 for a question */
 };
 

@@ -229,7 +229,8 @@ static int state_fields(struct ev *ev, const void *rec, const struct decode_opts
 
 static void drop_names(struct ev_drop *e, const struct decode_opts *names)
 {
-	const char *reason = names->reason_name ? names->reason_name(names->names_arg, e->reason) : NULL;
+	const char *reason =
+		names->reason_name ? names->reason_name(names->names_arg, e->reason) : NULL;
 
 	if (reason)
 		(void)str_copy(e->reason_name, sizeof(e->reason_name), reason);

@@ -15,12 +15,12 @@ struct flow {
 	uint32_t chain;	       /* next in the bucket */
 	uint32_t newer, older; /* neighbours in use */
 	bool busy;
-	bool synced;  /* next is known */
-	bool has_isn; /* ... from a SYN, else from the first segment that was seen */
-	bool carried; /* it had payload */
-	bool closed;  /* FIN or RST was seen */
-	uint32_t isn; /* of the SYN; else number of the first byte that was seen */
-	uint32_t next; /* number of the byte expected */
+	bool synced;	/* next is known */
+	bool has_isn;	/* ... from a SYN, else from the first segment that was seen */
+	bool carried;	/* it had payload */
+	bool closed;	/* FIN or RST was seen */
+	uint32_t isn;	/* of the SYN; else number of the first byte that was seen */
+	uint32_t next;	/* number of the byte expected */
 	uint32_t early; /* blocks of bytes that came too early, in order of their numbers */
 	uint32_t early_n;
 	uint64_t state[STREAM_STATE_MAX / sizeof(uint64_t)];
@@ -37,8 +37,8 @@ static int32_t seq_diff(uint32_t a, uint32_t b)
 	return (int32_t)(a - b);
 }
 
-int flows_init(struct flows *f, const struct stream_opts *o, struct stream_stats *stats,
-	       flow_fn fn, void *arg)
+int flows_init(struct flows *f, const struct stream_opts *o, struct stream_stats *stats, flow_fn fn,
+	       void *arg)
 {
 	*f = (struct flows){
 		.flows_n = o->flows,

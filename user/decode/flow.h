@@ -25,8 +25,8 @@ struct flows {
 };
 
 /* The sizes of o are all given. */
-int flows_init(struct flows *f, const struct stream_opts *o, struct stream_stats *stats,
-	       flow_fn fn, void *arg) must_check;
+int flows_init(struct flows *f, const struct stream_opts *o, struct stream_stats *stats, flow_fn fn,
+	       void *arg) must_check;
 void flows_done(struct flows *f);
 
 /* A segment: p->transport is true and p->protocol TCP. */

@@ -3,7 +3,7 @@
 
 #include <sys/socket.h>
 
-#define FRAGMENT_UNIT 8	       /* offsets are told in these */
+#define FRAGMENT_UNIT 8 /* offsets are told in these */
 #define FRAGMENT_BYTES_MAX 65536
 #define FRAGMENT_UNITS_MAX (FRAGMENT_BYTES_MAX / FRAGMENT_UNIT)
 
@@ -106,7 +106,8 @@ static uint32_t count_units(const struct fragment_queue *q, uint32_t from, uint3
 	return n;
 }
 
-/* RFC 8200 4.5: all parts but the last are multiples of 8 bytes, and nothing lies behind the last. */
+/* RFC 8200 4.5: all parts but the last are multiples of 8 bytes, and nothing lies behind the last.
+ */
 static bool fits(const struct fragment_queue *q, const struct packet *part)
 {
 	uint32_t end = part->frag_offset + part->l4_len;

@@ -81,8 +81,8 @@ static int parse_link(struct cursor *c, uint32_t l2_len, uint32_t eth_proto, str
 	p->eth_proto = eth_proto;
 	if (l2_len < ETH_HLEN)
 		return skip_vlans(c, p);
-	/* The stack takes the outer tag out of the frame and eth_proto may name what lies behind it:
-	 * what the frame itself says comes first. */
+	/* The stack takes the outer tag out of the frame and eth_proto may name what lies behind
+	 * it: what the frame itself says comes first. */
 	if (be16(l2 + 12) >= ETH_P_802_3_MIN)
 		p->eth_proto = be16(l2 + 12);
 	return skip_vlans(c, p);
@@ -319,9 +319,9 @@ int packet_parse_l4(struct packet *p)
 static enum packet_noise icmpv4_noise(uint8_t type)
 {
 	switch (type) {
-	case 3: /* destination unreachable */
-	case 4: /* source quench */
-	case 5: /* redirect */
+	case 3:	 /* destination unreachable */
+	case 4:	 /* source quench */
+	case 5:	 /* redirect */
 	case 11: /* time exceeded */
 	case 12: /* parameter problem */
 		return NOISE_ICMP_ERROR;

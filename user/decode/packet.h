@@ -17,24 +17,24 @@
 #define TCP_FLAG_ACK 0x10
 
 struct packet {
-	uint32_t family;    /* AF_INET, AF_INET6; 0 where it is not IP (ARP, unknown) */
-	uint32_t eth_proto; /* behind VLAN tags, host order */
-	uint32_t vlans;	    /* number of tags */
+	uint32_t family;	  /* AF_INET, AF_INET6; 0 where it is not IP (ARP, unknown) */
+	uint32_t eth_proto;	  /* behind VLAN tags, host order */
+	uint32_t vlans;		  /* number of tags */
 	uint8_t src[16], dst[16]; /* IPv4 as v4-mapped */
 	uint8_t ttl;		  /* hop limit */
-	uint8_t protocol; /* IPPROTO_*: what lies behind options and extension headers */
-	bool transport;	  /* the header of protocol (TCP, UDP, ICMP, ICMPv6) was there, whole */
+	uint8_t protocol;	  /* IPPROTO_*: what lies behind options and extension headers */
+	bool transport; /* the header of protocol (TCP, UDP, ICMP, ICMPv6) was there, whole */
 	uint16_t sport, dport; /* TCP, UDP */
 	uint8_t tcp_flags;     /* TCP_FLAG_* */
 	uint32_t tcp_seq, tcp_ack;
-	uint8_t icmp_type, icmp_code; /* ICMP, ICMPv6 */
-	bool fragment;		      /* a part of a packet: the fields below say which */
-	bool frag_more;		      /* not the last part */
+	uint8_t icmp_type, icmp_code;  /* ICMP, ICMPv6 */
+	bool fragment;		       /* a part of a packet: the fields below say which */
+	bool frag_more;		       /* not the last part */
 	uint32_t frag_id, frag_offset; /* offset in bytes of l4 */
-	bool truncated; /* the frame ends before the packet does */
-	uint32_t l4_len;      /* bytes there behind the IP headers */
-	uint32_t payload_len; /* bytes there behind the transport header, or all of l4 */
-	uint32_t wire_len;    /* what payload_len would be if nothing had been cut off */
+	bool truncated;		       /* the frame ends before the packet does */
+	uint32_t l4_len;	       /* bytes there behind the IP headers */
+	uint32_t payload_len;	       /* bytes there behind the transport header, or all of l4 */
+	uint32_t wire_len;	       /* what payload_len would be if nothing had been cut off */
 	const uint8_t *l4, *payload;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sequence numbers, by ring and CPU: how many have no record? A program can interrupt another on its
- * CPU between numbering and reserving, so neighbours may change places; what counts is how many
+ * Sequence numbers, by ring and CPU: how many have no record? A program can interrupt another on
+ * its CPU between numbering and reserving, so neighbours may change places; what counts is how many
  * numbers lie between the lowest and the highest, and how many records came.
  */
 #ifndef SENTINEL_SEQUENCE_H

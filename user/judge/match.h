@@ -22,7 +22,8 @@
 
 enum match_form { MATCH_RAW = 0, MATCH_HEX, MATCH_BASE32, MATCH_BASE64, MATCH_FORM_MAX };
 
-/* What is carried from one piece of a stream to the next: its last bytes. All zero = a beginning. */
+/* What is carried from one piece of a stream to the next: its last bytes. All zero = a beginning.
+ */
 struct match_stream {
 	uint8_t len;
 	uint8_t tail[MATCH_TAIL_MAX];
