@@ -17,6 +17,7 @@
 #include "user/base/util.h"
 #include "user/decode/ev.h"
 #include "user/record/pcapng.h"
+#include "user/record/segment.h"
 
 /* What run.begin says that blocks depend on. */
 struct block_context {
@@ -38,12 +39,7 @@ int block_write(struct pcapng_out *o, struct json_out *json, const struct block_
 int block_read(struct ev *ret, const struct block_context *c, const struct pcapng_block *b)
 	must_check;
 
-/* The record at the head of a segment, which is no event: which run, which segment from 1. */
-#define SEGMENT_RUN_MAX 32
-struct segment {
-	char run[SEGMENT_RUN_MAX];
-	uint32_t number;
-};
+/* The record at the head of a segment, which is no event. */
 void block_write_segment(struct pcapng_out *o, const struct segment *s, uint64_t realtime_ns);
 int block_read_segment(struct segment *ret, const struct pcapng_block *b) must_check;
 
