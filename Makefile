@@ -76,7 +76,7 @@ $(O)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/obj/user/sense/%.o $(O)/obj/user/cmd/%.o: CPPFLAGS += -DSENTINEL_VERSION='"$(VERSION)"'
+$(O)/obj/user/sentineld.o $(O)/obj/user/daemon.o $(O)/obj/user/sentinel.o: CPPFLAGS += -DSENTINEL_VERSION='"$(VERSION)"'
 
 # The stages in the order in which data flows; each links with those before it.
 LIBS = $(foreach s,report rig judge record attribute decode sense base,$(O)/lib/$(s).a)
@@ -135,6 +135,7 @@ UNIT_LIBS_test_packet := decode
 UNIT_LIBS_test_match := judge decode
 UNIT_LIBS_test_judge := judge
 UNIT_LIBS_test_judge_all := judge
+UNIT_LIBS_test_run_judge := judge
 UNIT_LIBS_test_correlate := judge decode
 UNIT_LIBS_test_evjson := record
 UNIT_LIBS_test_capture := record
@@ -142,6 +143,7 @@ UNIT_LIBS_test_target := rig
 UNIT_LIBS_test_report := report judge
 UNIT_LIBS_test_attribute := attribute
 UNIT_LIBS_test_layout := sense
+UNIT_LIBS_test_cgroup := rig
 UNIT_LIBS_test_session := probes
 UNIT_LIBS_test_zone := collector
 UNIT_LIBS_test_collector := probes collector
@@ -154,6 +156,12 @@ $(O)/test/%: tests/unit/%.c $$(foreach s,$$(UNIT_LIBS_$$*) base,$(O)/lib/$$(s).a
 		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(PKG_LIBS) -pthread
 
 $(O)/bpftest/%: tests/bpf/%.c $(LIBS)
+	$(call msg,TEST-CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< \
+		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(PKG_LIBS) -pthread
+
+$(O)/rigtest/%: tests/rig/%.c $(O)/lib/rig.a $(O)/lib/base.a
 	$(call msg,TEST-CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< \

@@ -45,7 +45,7 @@ static void say_lost(struct receive_log *l)
 	if (!l->lost)
 		return;
 	json_out_reset(&l->json);
-	json_object(&l->json, NULL);
+	json_object_begin(&l->json, NULL);
 	json_u32(&l->json, "lost", l->lost);
 	json_object_end(&l->json);
 	json_newline(&l->json);
@@ -56,8 +56,8 @@ static void say_lost(struct receive_log *l)
 int receive_log_ready(struct receive_log *l)
 {
 	json_out_reset(&l->json);
-	json_object(&l->json, NULL);
-	json_bool(&l->json, "ready", true);
+	json_object_begin(&l->json, NULL);
+	json_boolean(&l->json, "ready", true);
 	json_object_end(&l->json);
 	json_newline(&l->json);
 	return enqueue(l);
@@ -68,14 +68,14 @@ static void format_received(struct json_out *j, const struct received *r)
 	char addr[ADDR_TEXT_MAX];
 
 	json_out_reset(j);
-	json_object(j, NULL);
+	json_object_begin(j, NULL);
 	json_u64(j, "time", r->time_ns);
 	json_text(j, "proto", r->proto);
 	json_text(j, "src", addr_text(r->ends.src, addr));
 	json_u32(j, "sport", r->ends.sport);
 	json_text(j, "dst", addr_text(r->ends.dst, addr));
 	json_u32(j, "dport", r->ends.dport);
-	json_bool(j, "answered", r->answered);
+	json_boolean(j, "answered", r->answered);
 	json_hex(j, "data", r->data, MIN(r->len, (size_t)RECEIVED_DATA_MAX));
 	json_object_end(j);
 	json_newline(j);

@@ -102,13 +102,13 @@ static void json(void **state unused_arg)
 	struct json_out j;
 
 	json_out_init(&j);
-	json_object(&j, NULL);
+	json_object_begin(&j, NULL);
 	json_text(&j, "a\"b", "x\x01\\\xff\xc3\xa9");
 	json_u64(&j, "big", UINT64_MAX);
 	json_i32(&j, "low", INT32_MIN);
 	json_i64(&j, "lowest", INT64_MIN);
 	json_array(&j, "list");
-	json_bool(&j, NULL, true);
+	json_boolean(&j, NULL, true);
 	json_null(&j, NULL);
 	json_hex(&j, NULL, "\x01\xab", 2);
 	json_array_end(&j);

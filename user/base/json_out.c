@@ -138,7 +138,7 @@ static void close_with(struct json_out *j, const char *bracket)
 	j->depth--;
 }
 
-void json_object(struct json_out *j, const char *key)
+void json_object_begin(struct json_out *j, const char *key)
 {
 	open_with(j, key, "{");
 }
@@ -211,7 +211,7 @@ void json_i64(struct json_out *j, const char *key, int64_t v)
 	put_decimal(j, v < 0 ? -(uint64_t)v : (uint64_t)v, v < 0, true);
 }
 
-void json_bool(struct json_out *j, const char *key, bool v)
+void json_boolean(struct json_out *j, const char *key, bool v)
 {
 	begin(j, key);
 	put(j, v ? "true" : "false", v ? 4 : 5);
@@ -232,6 +232,12 @@ void json_hex(struct json_out *j, const char *key, const void *data, size_t len)
 		j->len += 2 * len;
 	}
 	put(j, "\"", 1);
+}
+
+void json_raw(struct json_out *j, const char *key, const char *json, size_t len)
+{
+	begin(j, key);
+	put(j, json, len);
 }
 
 void json_newline(struct json_out *j)

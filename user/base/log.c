@@ -23,7 +23,7 @@ static void log_json(const char *level, const char *text)
 	struct json_out j;
 
 	json_out_init(&j);
-	json_object(&j, NULL);
+	json_object_begin(&j, NULL);
 	json_text(&j, "level", level);
 	json_text(&j, "text", text);
 	json_object_end(&j);

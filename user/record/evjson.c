@@ -108,7 +108,7 @@ static int write_field(struct json_out *j, const struct field *f, const uint8_t 
 		return 0;
 	case FIELD_BOOL:
 		if (*p)
-			json_bool(j, f->key, true);
+			json_boolean(j, f->key, true);
 		return 0;
 	case FIELD_ENUM:
 		return get_u32(p) ? write_enum(j, f, get_u32(p)) : 0;
@@ -147,7 +147,7 @@ int evjson_write(struct json_out *j, const struct ev *ev)
 	if (ev->type >= EV_TYPE_MAX || !evfields_of[ev->type].type)
 		return -EINVAL;
 	own = &evfields_of[ev->type];
-	json_object(j, NULL);
+	json_object_begin(j, NULL);
 	json_text(j, "type", own->type);
 	err = write_table(j, &evfields_common, ev);
 	if (!err)

@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * From what is known of each trial to the facts of each round, then to the result: calibrators
+ * first, since what they say of the instrument is a fact of every other cell.
+ */
+#include <netinet/in.h>
+
+#include "user/base/mac.h"
+#include "user/judge/correlate_state.h"
+#include "user/judge/guard.h"
+#include "user/judge/run_judge.h"
+
+/* ---- one trial ---- */
+
+uint32_t trial_window_ms(const struct correlate *c, const struct trial_state *t)
+{
+	const struct ev_target *target = target_of(c, t->t.target);
+	const struct ev_probe *probe = probe_of(c, t->t.probe);
+
+	if (target && target->settle_ms)
+		return target->settle_ms;
+	return probe ? probe->window_ms : 0;
+}
+
+bool trial_refused(const struct trial_state *t)
+{
+	return t->refused && !t->call_accepted && !t->packet_a && !t->packet_b;
+}
+
+/* From when on W must have listened: the last attempt; where none was seen, the end of the arm. */
+static uint64_t window_start(const struct trial_state *t)
+{
+	return t->attempt_ns ? t->attempt_ns : t->end_ns;
+}
+
+static uint64_t window_end(const struct correlate *c, const struct trial_state *t)
+{
+	uint64_t end = window_start(t) + trial_window_ms(c, t) * NSEC_PER_MSEC;
+
+	return MAX(end, t->end_ns);
+}
+
+static uint32_t window_listened_ms(const struct correlate *c, const struct trial_state *t)
+{
+	uint64_t start = window_start(t);
+
+	return start && c->end_ns > start ? (uint32_t)((c->end_ns - start) / NSEC_PER_MSEC) : 0;
+}
+
+static bool window_long(const struct correlate *c, const struct trial_state *t)
+{
+	return trial_refused(t) ||
+	       (t->end_ns && window_listened_ms(c, t) >= trial_window_ms(c, t));
+}
+
+static enum identity identity_of(const struct trial_state *t)
+{
+	if (!t->execs)
+		return IDENTITY_UNKNOWN;
+	return t->identity_wrong ? IDENTITY_WRONG : IDENTITY_RIGHT;
+}
+
+/* The answers are of one process, and the kernel saw one session start. */
+static bool same_instance(const struct trial_state *t)
+{
+	return t->execs == 1 &&
+	       !memcmp(t->alive[0].instance, t->alive[1].instance, EV_NONCE_BYTES) &&
+	       (!t->ran.given || !memcmp(t->alive[0].instance, t->ran.instance, EV_NONCE_BYTES));
+}
+
+static enum attempt attempt_of(const struct correlate *c, const struct trial_state *t)
+{
+	const struct ev_target *target = target_of(c, t->t.target);
+
+	if (t->attempt_ns)
+		return ATTEMPT_SEEN;
+	return target && target->inferred && t->ran.right ? ATTEMPT_INFERRED : ATTEMPT_NONE;
+}
+
+static bool token_arrived(const struct trial_state *t)
+{
+	return t->token_tap || t->token_log;
+}
+
+static bool has_unexplained(const struct correlate *c, const struct trial_state *t)
+{
+	uint64_t end = window_end(c, t);
+
+	if (c->unexplained_overflow)
+		return true;
+	for (uint32_t i = 0; i < c->unexplained.n; i++) {
+		const struct unexplained_state *u = &c->unexplained.at[i];
+
+		if (u->lane == t->t.lane && u->time_ns >= t->new_ns && u->time_ns <= end)
+			return true;
+	}
+	return false;
+}
+
+static enum crossing crossing_of(const struct correlate *c, const struct trial_state *t)
+{
+	if (token_arrived(t))
+		return CROSSING_TOKEN;
+	if (t->signal)
+		return CROSSING_SIGNAL;
+	return has_unexplained(c, t) ? CROSSING_UNEXPLAINED : CROSSING_NONE;
+}
+
+static enum reach reach_of(const struct correlate *c, const struct trial_state *t)
+{
+	const struct ev_probe *probe = t ? probe_of(c, t->t.probe) : NULL;
+
+	if (!t || !t->token_tap)
+		return REACH_NONE;
+	return t->answered || !probe->answers ? REACH_ANSWERED : REACH_CROSSED;
+}
+
+/* ---- loss and attachment ---- */
+
+enum where { WHERE_W, WHERE_B, WHERE_A, WHERE_NOT_VERDICT };
+
+/* Loss at kfree_skb or sys_exit makes stopped_by unknown, no more (DESIGN.md 3.5). */
+static enum where where_of(uint32_t hook)
+{
+	switch (hook) {
+	case SNT_HOOK_WORLD:
+		return WHERE_W;
+	case SNT_HOOK_BOUNDARY:
+		return WHERE_B;
+	case SNT_HOOK_KFREE_SKB:
+	case SNT_HOOK_SYS_ENTER:
+		return WHERE_NOT_VERDICT;
+	default:
+		return WHERE_A;
+	}
+}
+
+static bool lost_in(const struct correlate *c, const struct trial_state *t, enum where where)
+{
+	uint64_t end = window_end(c, t);
+
+	for (uint32_t i = 0; i < c->losses.n; i++) {
+		const struct loss_state *l = &c->losses.at[i];
+
+		if (where_of(l->hook) == where && l->from_ns <= end && l->to_ns >= t->new_ns &&
+		    (l->slot == t->t.lane || l->slot == SNT_SLOT_NONE))
+			return true;
+	}
+	return false;
+}
+
+static bool attached_throughout(const struct correlate *c, uint32_t hook, uint32_t lane)
+{
+	const struct attach_state *a = &c->attach[hook][lane];
+
+	return a->start && a->start_ok && a->final && a->final_ok;
+}
+
+/* Attached means: the kernel says so, and canaries before and after the trial were seen. */
+static bool attached_tap(const struct correlate *c, const struct trial_state *t, uint32_t hook)
+{
+	const struct canary_count *n = hook == SNT_HOOK_WORLD ? &t->canary_w : &t->canary_b;
+
+	return GUARD(TAP_LINK_STATE, attached_throughout(c, hook, t->t.lane)) && n->before &&
+	       n->after && n->before == n->before_seen && n->after == n->after_seen;
+}
+
+/* Every hook on the cgroup root and of tracing that was called needed at the start. */
+static bool attached_machine(const struct correlate *c, bool exec)
+{
+	bool any = false;
+
+	for (uint32_t hook = 0; hook < SNT_HOOK_MAX; hook++) {
+		if (!c->attach[hook][0].needed || (hook == SNT_HOOK_EXEC) != exec)
+			continue;
+		any = true;
+		if (!attached_throughout(c, hook, 0))
+			return false;
+	}
+	return any;
+}
+
+static void count_canaries(struct correlate *c)
+{
+	for (uint32_t i = 0; i < c->canaries.n; i++) {
+		const struct canary_state *s = &c->canaries.at[i];
+		struct trial_state *t = trial_get(c, s->c.trial);
+		struct canary_count *n;
+
+		if (!t)
+			continue;
+		n = s->c.hook == SNT_HOOK_WORLD ? &t->canary_w : &t->canary_b;
+		if (t->end_ns && s->sent_ns >= t->end_ns) {
+			n->after++;
+			n->after_seen += s->seen;
+		} else {
+			n->before++;
+			n->before_seen += s->seen;
+		}
+	}
+}
+
+/* ---- where it stopped, and by what (hooks.md answer b) ---- */
+
+static const char *errno_word(int err)
+{
+	const char *name = strerrorname_np(err);
+
+	return name ? name : "error";
+}
+
+static void refused_by(const struct trial_state *t, char ret[EV_NAME_MAX])
+{
+	if (t->refused_no_enter)
+		(void)str_format(ret, EV_NAME_MAX, "seccomp:%s", errno_word(t->refused));
+	else if (t->refused == ENETUNREACH || t->refused == EHOSTUNREACH)
+		(void)str_copy(ret, EV_NAME_MAX, "no-route");
+	else if (t->refused == EACCES && !t->call_addr_seen)
+		(void)str_copy(ret, EV_NAME_MAX, "lsm:EACCES");
+	else if (t->refused == EACCES)
+		(void)str_copy(ret, EV_NAME_MAX, "prohibit-route");
+	else if (t->refused == EINVAL && t->call_addr_seen)
+		(void)str_copy(ret, EV_NAME_MAX, "blackhole-route");
+	else if (t->refused == EPERM && t->drop[0])
+		(void)str_copy(ret, EV_NAME_MAX, t->drop);
+	else if (t->refused == EPERM)
+		(void)str_copy(ret, EV_NAME_MAX, "cgroup-hook:EPERM");
+	else
+		(void)str_copy(ret, EV_NAME_MAX, errno_word(t->refused));
+}
+
+static void stopped(const struct correlate *c, const struct trial_state *t, struct cell_result *r)
+{
+	if (token_arrived(t) || t->signal) {
+		r->stopped_at = VANTAGE_W;
+		return;
+	}
+	if (t->packet_b)
+		r->stopped_at = VANTAGE_B;
+	else if (t->attempt_ns || t->packet_a)
+		r->stopped_at = VANTAGE_A;
+	if (lost_in(c, t, WHERE_NOT_VERDICT))
+		return;
+	if (t->packet_b || t->packet_a)
+		(void)str_copy(r->stopped_by, sizeof(r->stopped_by), t->drop);
+	else if (t->refused)
+		refused_by(t, r->stopped_by);
+	else if (t->drop[0])
+		(void)str_copy(r->stopped_by, sizeof(r->stopped_by), t->drop);
+}
+
+/* ---- a round ---- */
+
+static const struct trial_state *find_trial(const struct correlate *c, const struct ev_cell *cell,
+					    enum arm arm, uint32_t repeat)
+{
+	for (uint32_t i = 0; i < c->trials.n; i++) {
+		const struct ev_trial *t = &c->trials.at[i].t;
+
+		if (t->arm == arm && t->repeat == repeat && !strcmp(t->target, cell->target) &&
+		    !strcmp(t->probe, cell->probe))
+			return &c->trials.at[i];
+	}
+	return NULL;
+}
+
+/* The same probe outside any sandbox, under the same uid, towards the same far side. */
+static const struct trial_state *find_baseline(const struct correlate *c, enum arm arm,
+					       const struct ev_trial *like)
+{
+	for (uint32_t i = 0; i < c->trials.n; i++) {
+		const struct ev_trial *t = &c->trials.at[i].t;
+
+		if (t->arm == arm && t->far == like->far && t->uid == like->uid &&
+		    !strcmp(t->probe, like->probe))
+			return &c->trials.at[i];
+	}
+	return NULL;
+}
+
+static bool provably_tried(const struct correlate *c, const struct trial_state *t)
+{
+	return identity_of(t) == IDENTITY_RIGHT && t->alive[0].right && t->alive[1].right &&
+	       same_instance(t) && t->ran.right && attempt_of(c, t) != ATTEMPT_NONE;
+}
+
+static enum on2_state on2_of(const struct correlate *c, const struct trial_state *t)
+{
+	enum crossing crossing;
+
+	if (!t)
+		return ON2_ABSENT;
+	crossing = crossing_of(c, t);
+	if (crossing == CROSSING_TOKEN || crossing == CROSSING_SIGNAL)
+		return ON2_CROSSED;
+	return crossing == CROSSING_NONE && provably_tried(c, t) ? ON2_AGREES : ON2_ABSENT;
+}
+
+static enum off_state off_of(const struct ev_cell *cell, const struct trial_state *t)
+{
+	if (!cell->has_off)
+		return OFF_ABSENT;
+	return t && t->token_tap ? OFF_CROSSED : OFF_NONE;
+}
+
+static void fill_on(const struct correlate *c, const struct trial_state *on, struct facts *f)
+{
+	f->identity = identity_of(on);
+	f->alive1 = on->alive[0].right;
+	f->alive2 = on->alive[1].right;
+	f->same_instance = same_instance(on);
+	f->ran = on->ran.right;
+	f->attempt = attempt_of(c, on);
+	f->on = crossing_of(c, on);
+	f->signal_at_b = on->signal_b;
+	f->on_answered = on->answered;
+	f->via_other = on->other_channel;
+	f->baseline_first = reach_of(c, find_baseline(c, ARM_BASELINE_FIRST, &on->t));
+	f->baseline_last = reach_of(c, find_baseline(c, ARM_BASELINE_LAST, &on->t));
+	f->lost_w = lost_in(c, on, WHERE_W);
+	f->lost_b = lost_in(c, on, WHERE_B);
+	f->lost_a = lost_in(c, on, WHERE_A);
+	f->attached_w = attached_tap(c, on, SNT_HOOK_WORLD);
+	f->attached_b = attached_tap(c, on, SNT_HOOK_BOUNDARY);
+	f->window_long = window_long(c, on);
+}
+
+static void add_on2(const struct correlate *c, const struct trial_state *on2, struct facts *f)
+{
+	f->lost_w |= lost_in(c, on2, WHERE_W);
+	f->lost_b |= lost_in(c, on2, WHERE_B);
+	f->lost_a |= lost_in(c, on2, WHERE_A);
+	f->attached_w &= attached_tap(c, on2, SNT_HOOK_WORLD);
+	f->attached_b &= attached_tap(c, on2, SNT_HOOK_BOUNDARY);
+	f->window_long &= window_long(c, on2);
+}
+
+static void fill_round(const struct correlate *c, const struct ev_cell *cell, uint32_t repeat,
+		       struct facts *f)
+{
+	const struct trial_state *on = find_trial(c, cell, ARM_ON, repeat);
+	const struct trial_state *on2 = find_trial(c, cell, ARM_ON2, repeat);
+
+	f->claimed = cell->claimed;
+	f->attached_a = attached_machine(c, false);
+	f->attached_exec = attached_machine(c, true);
+	f->off = off_of(cell, find_trial(c, cell, ARM_OFF, repeat));
+	f->on2 = on2_of(c, on2);
+	if (on)
+		fill_on(c, on, f);
+	if (on2)
+		add_on2(c, on2, f);
+}
+
+/* ---- a cell ---- */
+
+static void add_arm(struct arm_result *a, const struct trial_state *t)
+{
+	a->crossed |= token_arrived(t) || t->signal;
+	a->answered |= t->answered;
+	a->present = true;
+	for (uint32_t i = 0; i < t->records_n && a->records_n < VERDICT_RECORDS_MAX; i++)
+		a->records[a->records_n++] = t->records[i];
+}
+
+static void fill_arms(const struct correlate *c, const struct ev_cell *cell, struct cell_result *r)
+{
+	const struct trial_state *on = find_trial(c, cell, ARM_ON, 1);
+
+	for (uint32_t i = 0; i < c->trials.n; i++) {
+		const struct trial_state *t = &c->trials.at[i];
+
+		if (t->t.target[0] && !strcmp(t->t.target, cell->target) &&
+		    !strcmp(t->t.probe, cell->probe))
+			add_arm(&r->arms[t->t.arm], t);
+	}
+	for (enum arm arm = ARM_BASELINE_FIRST; on && arm < ARM_MAX; arm++) {
+		const struct trial_state *t = find_baseline(c, arm, &on->t);
+
+		if (t && !t->t.target[0])
+			add_arm(&r->arms[arm], t);
+	}
+}
+
+static void describe_on(const struct correlate *c, const struct trial_state *on,
+			struct cell_result *r)
+{
+	uint32_t listened = window_listened_ms(c, on);
+
+	if (token_arrived(on) || on->signal)
+		r->crossed++;
+	r->window_ms = r->window_ms ? MIN(r->window_ms, listened) : listened;
+	if (on->other_channel && !r->via[0])
+		(void)str_copy(r->via, sizeof(r->via), on->via);
+	if (r->n > 1)
+		return;
+	r->attempt = attempt_of(c, on);
+	(void)str_copy(r->probe_view, sizeof(r->probe_view), on->view);
+	stopped(c, on, r);
+}
+
+static int judge_one(const struct correlate *c, const struct ev_cell *cell, bool self_test,
+		     bool damaged, struct cell_result *r)
+{
+	const struct ev_target *target = target_of(c, cell->target);
+	uint32_t n = MAX(c->begin.repeat, 1u);
+	cleanup_free struct facts *rounds = calloc(n, sizeof(*rounds));
+
+	if (!rounds)
+		return -ENOMEM;
+	*r = (struct cell_result){ .role = target->role, .claimed = cell->claimed };
+	(void)str_copy(r->target, sizeof(r->target), cell->target);
+	(void)str_copy(r->probe, sizeof(r->probe), cell->probe);
+	(void)str_copy(r->source, sizeof(r->source), cell->source);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct trial_state *on = find_trial(c, cell, ARM_ON, i + 1);
+
+		fill_round(c, cell, i + 1, &rounds[i]);
+		r->n = i + 1;
+		if (on)
+			describe_on(c, on, r);
+		rounds[i].self_test = self_test;
+		rounds[i].damaged = damaged;
+		rounds[i].stopped_known = r->stopped_by[0];
+	}
+	fill_arms(c, cell, r);
+	r->judgement = judge_cell(rounds, n);
+	return 0;
+}
+
+/* ---- the run ---- */
+
+static void check_answers(struct correlate *c)
+{
+	for (uint32_t i = 0; i < c->trials.n && c->ended; i++) {
+		struct trial_state *t = &c->trials.at[i];
+		uint8_t mac[EV_MAC_BYTES];
+
+		mac_answer(c->end.key, t->t.token, mac);
+		t->answered = t->has_answer && mac_equal(mac, t->answer);
+	}
+}
+
+static bool is_baseline(const struct ev_trial *t)
+{
+	return t->arm == ARM_BASELINE_FIRST || t->arm == ARM_BASELINE_LAST;
+}
+
+/* A deaf far side has no log of its own to compare with; a token in it would be a contradiction. */
+static bool witnesses_disagree(const struct correlate *c)
+{
+	for (uint32_t i = 0; i < c->trials.n; i++) {
+		const struct trial_state *t = &c->trials.at[i];
+
+		if (!is_baseline(&t->t))
+			continue;
+		if (t->t.far == FAR_DEAF ? t->token_log : t->token_tap != t->token_log)
+			return true;
+	}
+	return false;
+}
+
+static bool baseline_reached(const struct correlate *c, const char *probe)
+{
+	bool first = false, last = false;
+
+	for (uint32_t i = 0; i < c->trials.n; i++) {
+		const struct trial_state *t = &c->trials.at[i];
+
+		if (t->t.far != FAR_ANSWERS || strcmp(t->t.probe, probe) != 0 ||
+		    reach_of(c, t) != REACH_ANSWERED)
+			continue;
+		first |= t->t.arm == ARM_BASELINE_FIRST;
+		last |= t->t.arm == ARM_BASELINE_LAST;
+	}
+	return first && last;
+}
+
+static int judge_cells(const struct correlate *c, bool calibrators, bool damaged,
+		       struct run_result *r)
+{
+	for (uint32_t i = 0; i < c->cells.n; i++) {
+		const struct ev_cell *cell = &c->cells.at[i];
+		const struct ev_target *target = target_of(c, cell->target);
+		bool self_test = calibrators || run_self_test(r, cell->probe);
+		int err;
+
+		if ((target->role != ROLE_TARGET) != calibrators)
+			continue;
+		err = judge_one(c, cell, self_test, damaged, &r->cells[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static void fill_totals(const struct correlate *c, struct run_result *r)
+{
+	r->identity_holds = c->ended;
+	for (uint32_t hook = 0; hook < SNT_HOOK_MAX; hook++) {
+		const struct snt_count *n = &c->end.total[hook];
+		bool any = false, all = true;
+
+		r->lost_ring += n->ring_full;
+		r->lost_map += n->map_full;
+		if (n->seen !=
+		    n->delivered + n->ring_full + n->oversized + n->map_full + n->filtered)
+			r->identity_holds = false;
+		for (uint32_t lane = 0; lane < SNT_SLOT_MAX; lane++) {
+			if (!c->attach[hook][lane].start && !c->attach[hook][lane].final)
+				continue;
+			any = true;
+			all &= attached_throughout(c, hook, lane);
+		}
+		if (any && all)
+			r->hooks |= 1u << hook;
+	}
+	memcpy(r->total, c->end.total, sizeof(r->total));
+	memcpy(r->recursion, c->end.recursion, sizeof(r->recursion));
+}
+
+static int judge_run(const struct correlate *c, struct run_result *r)
+{
+	cleanup_free struct run_probe *probes = calloc(c->probes.n + 1, sizeof(*probes));
+	struct run_facts f = { .witnesses_disagree = witnesses_disagree(c),
+			       .decoy_matched = c->decoy_matched,
+			       .aborted = !c->ended || c->end.aborted,
+			       .probes_n = c->probes.n,
+			       .probes = probes };
+
+	if (!probes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < c->probes.n; i++) {
+		(void)str_copy(probes[i].name, sizeof(probes[i].name), c->probes.at[i].name);
+		probes[i].builtin = c->probes.at[i].builtin;
+		probes[i].crossed = baseline_reached(c, probes[i].name);
+	}
+	run_judge(r, &f);
+	return 0;
+}
+
+int assemble(struct correlate *c, bool damaged, struct run_result *ret)
+{
+	struct run_result r = { .status = RUN_VALID };
+	int err;
+
+	check_answers(c);
+	count_canaries(c);
+	(void)str_copy(r.run, sizeof(r.run), c->begin.run);
+	r.cells_n = c->cells.n;
+	r.cells = calloc(c->cells.n + 1, sizeof(*r.cells));
+	if (!r.cells)
+		return -ENOMEM;
+	fill_totals(c, &r);
+	err = judge_cells(c, true, damaged, &r);
+	if (!err)
+		err = judge_cells(c, false, damaged, &r);
+	if (!err)
+		err = judge_run(c, &r);
+	if (err) {
+		run_result_done(&r);
+		return err;
+	}
+	*ret = r;
+	return 0;
+}
+
+uint32_t correlate_trial_of(const struct correlate *c, const struct ev *ev)
+{
+	if (ev->type == EV_TRIAL)
+		return ev->trial_new.id;
+	if (ev->type == EV_ARM_BEGIN)
+		return ev->arm_begin.trial;
+	if (ev->type == EV_ARM_END)
+		return ev->arm_end.trial;
+	if (ev->type == EV_ANSWER)
+		return ev->answer.trial;
+	if (ev->type == EV_PROOF)
+		return ev->proof.trial;
+	if (ev->type == EV_CANARY)
+		return ev->canary.trial;
+	for (uint32_t i = 0; i < c->trials.n && !ev->trial; i++)
+		for (uint32_t k = 0; k < c->trials.at[i].records_n; k++)
+			if (c->trials.at[i].records[k] == ev->id)
+				return i + 1;
+	return ev->trial;
+}

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "user/judge/correlate.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "user/base/mac.h"
+#include "user/judge/correlate_state.h"
+
+void *list_grow(void *at, uint32_t n, uint32_t *cap, size_t size)
+{
+	uint32_t more = *cap ? *cap * 2 : 16;
+	void *grown;
+
+	if (n < *cap)
+		return at;
+	grown = reallocarray(at, more, size);
+	if (grown)
+		*cap = more;
+	return grown;
+}
+
+static uint32_t idmap_at(const struct idmap *m, uint64_t key)
+{
+	uint32_t i = (uint32_t)((key * 0x9e3779b97f4a7c15ull) >> 32) & (m->size - 1);
+
+	while (m->slots[i].key && m->slots[i].key != key)
+		i = (i + 1) & (m->size - 1);
+	return i;
+}
+
+static int idmap_grow(struct idmap *m)
+{
+	struct idmap bigger = { .size = m->size ? m->size * 2 : 256 };
+
+	bigger.slots = calloc(bigger.size, sizeof(*bigger.slots));
+	if (!bigger.slots)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < m->size; i++)
+		if (m->slots[i].key)
+			bigger.slots[idmap_at(&bigger, m->slots[i].key)] = m->slots[i];
+	bigger.used = m->used;
+	free(m->slots);
+	*m = bigger;
+	return 0;
+}
+
+int idmap_set(struct idmap *m, uint64_t key, uint32_t value)
+{
+	uint32_t i;
+
+	if (2 * m->used >= m->size && idmap_grow(m))
+		return -ENOMEM;
+	i = idmap_at(m, key);
+	m->used += !m->slots[i].key;
+	m->slots[i] = (struct idmap_slot){ .key = key, .value = value };
+	return 0;
+}
+
+bool idmap_get(const struct idmap *m, uint64_t key, uint32_t *ret)
+{
+	uint32_t i;
+
+	if (!m->size)
+		return false;
+	i = idmap_at(m, key);
+	if (!m->slots[i].key)
+		return false;
+	*ret = m->slots[i].value;
+	return true;
+}
+
+int correlate_new(struct correlate **ret)
+{
+	struct correlate *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	err = witness_init(c);
+	if (err) {
+		correlate_free(c);
+		return err;
+	}
+	*ret = c;
+	return 0;
+}
+
+void correlate_free(struct correlate *c)
+{
+	if (!c)
+		return;
+	free(c->targets.at);
+	free(c->probes.at);
+	free(c->cells.at);
+	free(c->trials.at);
+	free(c->canaries.at);
+	free(c->decoys.at);
+	free(c->losses.at);
+	free(c->unexplained.at);
+	free(c->by_dest.slots);
+	free(c->self.slots);
+	match_set_free(c->tokens);
+	stream_free(c->world);
+	free(c);
+}
+
+struct trial_state *trial_get(struct correlate *c, uint32_t id)
+{
+	return id && id <= c->trials.n ? &c->trials.at[id - 1] : NULL;
+}
+
+const struct ev_probe *probe_of(const struct correlate *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->probes.n; i++)
+		if (!strcmp(c->probes.at[i].name, name))
+			return &c->probes.at[i];
+	return NULL;
+}
+
+const struct ev_target *target_of(const struct correlate *c, const char *name)
+{
+	for (uint32_t i = 0; i < c->targets.n; i++)
+		if (!strcmp(c->targets.at[i].name, name))
+			return &c->targets.at[i];
+	return NULL;
+}
+
+uint8_t channel_protocol(enum channel channel)
+{
+	return channel == CHANNEL_TCP ? IPPROTO_TCP : IPPROTO_UDP;
+}
+
+/* FNV-1a over lane, address and port; never 0. Two destinations with one hash would be one trial's:
+ * the address is compared again by trial_by_dest(). */
+static uint64_t dest_key(uint32_t lane, const uint8_t daddr[16], uint32_t dport)
+{
+	uint64_t h = 0xcbf29ce484222325ull ^ lane;
+
+	for (int i = 0; i < 16; i++)
+		h = (h ^ daddr[i]) * 0x100000001b3ull;
+	h = (h ^ dport) * 0x100000001b3ull;
+	return h ? h : 1;
+}
+
+struct trial_state *trial_by_dest(struct correlate *c, uint32_t lane, const uint8_t daddr[16],
+				  uint32_t dport)
+{
+	struct trial_state *t;
+	uint32_t id;
+
+	if (!idmap_get(&c->by_dest, dest_key(lane, daddr, dport), &id))
+		return NULL;
+	t = trial_get(c, id);
+	return t && !memcmp(t->t.daddr, daddr, 16) && t->t.dport == dport ? t : NULL;
+}
+
+static uint64_t mark_of(const uint8_t nonce[EV_NONCE_BYTES])
+{
+	uint64_t mark = 0;
+
+	for (int i = 0; i < 8; i++)
+		mark = mark << 8 | nonce[i];
+	return mark;
+}
+
+static int add_trial(struct correlate *c, const struct ev *ev)
+{
+	const struct ev_trial *t = &ev->trial_new;
+	struct trial_state s = { .t = *t, .mark = mark_of(t->nonce), .new_ns = ev->time_ns };
+	const struct ev_probe *probe = probe_of(c, t->probe);
+	uint8_t token[EV_NONCE_BYTES];
+	int err;
+
+	if (t->id != c->trials.n + 1 || !probe || t->arm == ARM_NONE)
+		return -EBADMSG;
+	if (t->target[0] && !target_of(c, t->target))
+		return -EBADMSG;
+	if (t->id > CORRELATE_TRIALS_MAX)
+		return -ENOSPC;
+	mac_token(t->nonce, t->probe, token);
+	if (memcmp(token, t->token, sizeof(token)))
+		return -EBADMSG;
+	err = match_set_add(c->tokens, token, t->id);
+	if (!err)
+		err = list_add(&c->trials, s);
+	if (!err)
+		err = idmap_set(&c->by_dest, dest_key(t->lane, t->daddr, t->dport), t->id);
+	return err;
+}
+
+/* ---- identity: what the kernel saw of the session's exec against what the target expects ---- */
+
+static bool namespaces_as_expected(const struct ev_target *target, const struct ev_trial *t,
+				   const struct ev_ns *in)
+{
+	const struct {
+		uint32_t bit, inside, outside;
+	} ns[] = {
+		{ EXPECT_NS_MNT, in->mnt, t->outside.mnt },
+		{ EXPECT_NS_NET, in->net, t->outside.net },
+		{ EXPECT_NS_PID, in->pid, t->outside.pid },
+		{ EXPECT_NS_USER, in->user, t->outside.user },
+		{ EXPECT_NS_UTS, in->uts, t->outside.uts },
+		{ EXPECT_NS_IPC, in->ipc, t->outside.ipc },
+		{ EXPECT_NS_CGROUP, in->cgroup, t->outside.cgroup },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ns); i++)
+		if (target->expect & ns[i].bit && (!ns[i].inside || ns[i].inside == ns[i].outside))
+			return false;
+	return true;
+}
+
+static bool exec_as_expected(const struct ev_target *target, const struct ev_trial *t,
+			     const struct ev_exec *x)
+{
+	if (!namespaces_as_expected(target, t, &x->ns))
+		return false;
+	if (target->expect & EXPECT_UID && x->uid != target->expect_uid)
+		return false;
+	if (target->expect & EXPECT_NNP && x->no_new_privs != target->expect_nnp)
+		return false;
+	if (target->expect & EXPECT_SECCOMP && x->seccomp != target->expect_seccomp)
+		return false;
+	return true;
+}
+
+static void see_exec(struct correlate *c, const struct ev *ev)
+{
+	struct trial_state *t = trial_get(c, ev->trial);
+	const struct ev_target *target;
+
+	if (!t || !ev->exec.session || memcmp(ev->exec.nonce, t->t.nonce, EV_NONCE_BYTES))
+		return;
+	t->execs++;
+	target = target_of(c, t->t.target);
+	/* A record of which a part could not be read says nothing for the sandbox. */
+	if (target && (ev->flags & SNT_F_PARTIAL || !exec_as_expected(target, &t->t, &ev->exec)))
+		t->identity_wrong = true;
+}
+
+/* ---- attempts: the decisive step of the manifest, by the marked task or its descendants ---- */
+
+static struct trial_state *marked_trial(struct correlate *c, const struct ev *ev)
+{
+	struct trial_state *t = trial_get(c, ev->trial);
+
+	return t && ev->mark == t->mark ? t : NULL;
+}
+
+static bool is_destination(const struct trial_state *t, const uint8_t daddr[16], uint32_t dport)
+{
+	return !memcmp(t->t.daddr, daddr, 16) && t->t.dport == dport;
+}
+
+static bool is_socket_type(enum channel channel, uint32_t type)
+{
+	return (type & 0xf) == (channel == CHANNEL_TCP ? SOCK_STREAM : SOCK_DGRAM);
+}
+
+static void attempted(struct trial_state *t, uint64_t time_ns)
+{
+	t->attempt_ns = MAX(t->attempt_ns, time_ns);
+}
+
+static void see_addr(struct correlate *c, const struct ev *ev)
+{
+	struct trial_state *t = marked_trial(c, ev);
+	const struct ev_probe *probe = t ? probe_of(c, t->t.probe) : NULL;
+
+	if (!t || !is_destination(t, ev->addr.daddr, ev->addr.dport) ||
+	    !is_socket_type(probe->channel, ev->addr.type))
+		return;
+	t->call_addr_seen = true;
+	attempted(t, ev->time_ns);
+}
+
+static void see_send(struct correlate *c, const struct ev *ev)
+{
+	struct trial_state *t = marked_trial(c, ev);
+	const struct ev_probe *probe = t ? probe_of(c, t->t.probe) : NULL;
+
+	if (!t || !is_destination(t, ev->send.daddr, ev->send.dport) ||
+	    !is_socket_type(probe->channel, ev->send.type))
+		return;
+	attempted(t, ev->time_ns);
+	if (ev->send.ret >= 0)
+		t->call_accepted = true;
+}
+
+/* The first call of the channel: socket() of the probe's family and type. Only its refusal is an
+ * attempt; a launcher makes sockets of its own. */
+static bool is_refused_socket(const struct ev_probe *probe, const struct ev_call *call)
+{
+	return !strcmp(call->name, "socket") && call->ret < 0 && call->family == probe->family &&
+	       is_socket_type(probe->channel, (uint32_t)call->arg1);
+}
+
+/* Errors that do not say that nothing will be sent. */
+static bool is_still_going(int64_t ret)
+{
+	return ret >= 0 || ret == -EINPROGRESS || ret == -EALREADY || ret == -EAGAIN ||
+	       ret == -EINTR || ret == -EISCONN;
+}
+
+static void see_call(struct correlate *c, const struct ev *ev)
+{
+	struct trial_state *t = marked_trial(c, ev);
+	const struct ev_probe *probe = t ? probe_of(c, t->t.probe) : NULL;
+	const struct ev_call *call = &ev->call;
+	bool refused_socket;
+
+	if (!t)
+		return;
+	refused_socket = is_refused_socket(probe, call);
+	if (!refused_socket && !(call->family && is_destination(t, call->daddr, call->dport)))
+		return;
+	attempted(t, ev->time_ns);
+	if (is_still_going(call->ret)) {
+		t->call_accepted = true;
+		return;
+	}
+	t->refused = (int)-call->ret;
+	t->refused_no_enter = ev->flags & SNT_F_NO_ENTER;
+}
+
+/* ---- the session's lines: tied to the instance by HMAC, checked here, never by the client ---- */
+
+static int see_answer(struct correlate *c, const struct ev_answer *a)
+{
+	struct trial_state *t = trial_get(c, a->trial);
+	uint8_t mac[EV_MAC_BYTES];
+	struct proof_state *p;
+
+	if (!t || a->which < 1 || a->which > 2)
+		return -EBADMSG;
+	mac_alive(t->t.nonce, (int)a->which, a->which == 1 ? t->t.challenge1 : t->t.challenge2,
+		  a->instance, mac);
+	p = &t->alive[a->which - 1];
+	if (p->right)
+		return 0;
+	p->given = true;
+	p->right = mac_equal(mac, a->mac);
+	memcpy(p->instance, a->instance, sizeof(p->instance));
+	return 0;
+}
+
+static int see_proof(struct correlate *c, const struct ev_proof *a)
+{
+	struct trial_state *t = trial_get(c, a->trial);
+	uint8_t mac[EV_MAC_BYTES];
+
+	if (!t)
+		return -EBADMSG;
+	if (t->ran.right)
+		return 0;
+	mac_ran(t->t.nonce, t->t.challenge1, a->instance, mac);
+	t->ran.given = true;
+	t->ran.right = mac_equal(mac, a->mac);
+	memcpy(t->ran.instance, a->instance, sizeof(t->ran.instance));
+	t->has_answer = a->has_answer;
+	memcpy(t->answer, a->answer, sizeof(t->answer));
+	memcpy(t->view, a->view, sizeof(t->view));
+	return 0;
+}
+
+/* ---- the run's log ---- */
+
+static int add_canary(struct correlate *c, const struct ev *ev)
+{
+	struct canary_state s = { .c = ev->canary, .sent_ns = ev->time_ns };
+	int err = list_add(&c->canaries, s);
+
+	return err ? err : witness_self(c, ev->canary.token, c->canaries.n - 1);
+}
+
+static int add_decoy(struct correlate *c, const struct ev *ev)
+{
+	int err = list_add(&c->decoys, ev->decoy);
+
+	return err ? err : witness_self(c, ev->decoy.token, (c->decoys.n - 1) | SELF_DECOY);
+}
+
+static void see_attach(struct correlate *c, const struct ev_attach *a)
+{
+	struct attach_state *s;
+
+	if (a->hook >= SNT_HOOK_MAX || a->lane >= SNT_SLOT_MAX)
+		return;
+	s = &c->attach[a->hook][a->lane];
+	s->needed |= a->needed;
+	if (a->final) {
+		s->final_ok = a->attached && (!s->final || s->final_ok);
+		s->final = true;
+	} else {
+		s->start_ok = a->attached && (!s->start || s->start_ok);
+		s->start = true;
+	}
+}
+
+static int add_loss(struct correlate *c, uint32_t hook, uint32_t slot, uint64_t from, uint64_t to)
+{
+	struct loss_state s = { .hook = hook, .slot = slot, .from_ns = from, .to_ns = to };
+
+	return list_add(&c->losses, s);
+}
+
+/* What user space lost could have been anything of any lane. */
+static int see_gap(struct correlate *c, const struct ev *ev)
+{
+	static const uint32_t hooks[] = { SNT_HOOK_WORLD, SNT_HOOK_BOUNDARY, SNT_HOOK_CG_EGRESS };
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(hooks) && !err; i++)
+		err = add_loss(c, hooks[i], SNT_SLOT_NONE, ev->gap.from_ns, ev->time_ns);
+	return err;
+}
+
+static int see_log(struct correlate *c, const struct ev *ev)
+{
+	struct trial_state *t;
+
+	switch (ev->type) {
+	case EV_RUN_BEGIN:
+		if (c->begun)
+			return -EBADMSG;
+		c->begun = true;
+		c->begin = ev->run_begin;
+		return 0;
+	case EV_TARGET:
+		return target_of(c, ev->target.name) ? -EBADMSG : list_add(&c->targets, ev->target);
+	case EV_PROBE:
+		return probe_of(c, ev->probe.name) ? -EBADMSG : list_add(&c->probes, ev->probe);
+	case EV_CELL:
+		if (!target_of(c, ev->cell.target) || !probe_of(c, ev->cell.probe))
+			return -EBADMSG;
+		return list_add(&c->cells, ev->cell);
+	case EV_LANE:
+		if (!ev->lane_made.lane || ev->lane_made.lane >= SNT_SLOT_MAX)
+			return -EBADMSG;
+		c->lanes[ev->lane_made.lane] = ev->lane_made;
+		return 0;
+	case EV_TRIAL:
+		return add_trial(c, ev);
+	case EV_ARM_BEGIN:
+		t = trial_get(c, ev->arm_begin.trial);
+		if (!t)
+			return -EBADMSG;
+		t->begin_ns = ev->time_ns;
+		return 0;
+	case EV_ARM_END:
+		t = trial_get(c, ev->arm_end.trial);
+		if (!t)
+			return -EBADMSG;
+		t->end_ns = ev->time_ns;
+		return 0;
+	case EV_ANSWER:
+		return see_answer(c, &ev->answer);
+	case EV_PROOF:
+		return see_proof(c, &ev->proof);
+	case EV_RECEIVED:
+		return witness_received(c, ev);
+	case EV_ATTACH:
+		see_attach(c, &ev->attach);
+		return 0;
+	case EV_CANARY:
+		return add_canary(c, ev);
+	case EV_DECOY:
+		return add_decoy(c, ev);
+	case EV_LOSS:
+		return add_loss(c, ev->loss.hook, ev->loss.slot, ev->loss.from_ns, ev->time_ns);
+	case EV_GAP:
+		return see_gap(c, ev);
+	case EV_RUN_END:
+		c->ended = true;
+		c->end = ev->run_end;
+		c->end_ns = ev->time_ns;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int correlate_push(struct correlate *c, const struct ev *ev)
+{
+	switch (ev->type) {
+	case EV_EXEC:
+		see_exec(c, ev);
+		return 0;
+	case EV_ADDR:
+		see_addr(c, ev);
+		return 0;
+	case EV_SEND:
+		see_send(c, ev);
+		return 0;
+	case EV_CALL:
+		see_call(c, ev);
+		return 0;
+	case EV_PACKET:
+	case EV_DROP:
+		return witness_packet(c, ev);
+	default:
+		return see_log(c, ev);
+	}
+}
+
+uint64_t correlate_window_end(const struct correlate *c)
+{
+	uint64_t end = 0;
+
+	for (uint32_t i = 0; i < c->trials.n; i++) {
+		const struct trial_state *t = &c->trials.at[i];
+		uint64_t window = trial_window_ms(c, t) * NSEC_PER_MSEC;
+
+		if ((t->t.arm == ARM_ON || t->t.arm == ARM_ON2) && t->attempt_ns && !trial_refused(t))
+			end = MAX(end, t->attempt_ns + window);
+	}
+	return end;
+}
+
+int correlate_finish(struct correlate *c, bool damaged, struct run_result *ret)
+{
+	return assemble(c, damaged, ret);
+}
+
+void run_result_done(struct run_result *r)
+{
+	free(r->cells);
+	r->cells = NULL;
+	r->cells_n = 0;
+}
+
+const struct ev_trial *correlate_trial(const struct correlate *c, uint32_t trial)
+{
+	return trial && trial <= c->trials.n ? &c->trials.at[trial - 1].t : NULL;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What correlate.c, witness.c and assemble.c share: the state of a run being put together. */
+#ifndef SENTINEL_CORRELATE_STATE_H
+#define SENTINEL_CORRELATE_STATE_H
+
+#include "user/decode/packet.h"
+#include "user/decode/stream.h"
+#include "user/judge/correlate.h"
+#include "user/judge/match.h"
+
+/* Keys to small numbers: open addressing, grows by doubling. Key 0 is not allowed. */
+struct idmap {
+	struct idmap_slot {
+		uint64_t key;
+		uint32_t value;
+	} *slots;
+	uint32_t used, size;
+};
+int idmap_set(struct idmap *m, uint64_t key, uint32_t value) must_check; /* replaces */
+bool idmap_get(const struct idmap *m, uint64_t key, uint32_t *ret);
+
+/* A growing array: `LIST(struct x) name;` and list_add(). */
+#define LIST(type)                                                                                 \
+	struct {                                                                                   \
+		type *at;                                                                          \
+		uint32_t n, cap;                                                                   \
+	}
+void *list_grow(void *at, uint32_t n, uint32_t *cap, size_t size); /* NULL: no memory */
+#define list_add(l, ...)                                                                           \
+	({                                                                                         \
+		void *grown_ = list_grow((l)->at, (l)->n, &(l)->cap, sizeof(*(l)->at));            \
+		if (grown_) {                                                                      \
+			(l)->at = grown_;                                                          \
+			(l)->at[(l)->n++] = (__VA_ARGS__);                                         \
+		}                                                                                  \
+		grown_ ? 0 : -ENOMEM;                                                              \
+	})
+
+/* What an answered challenge or the `ran` line proved. */
+struct proof_state {
+	bool given, right;
+	uint8_t instance[EV_NONCE_BYTES];
+};
+
+struct canary_count {
+	uint32_t before, before_seen, after, after_seen;
+};
+
+struct trial_state {
+	struct ev_trial t;
+	const struct ev_probe *probe; /* set at assembly: lists may move before */
+	uint64_t mark;
+	uint64_t new_ns, begin_ns, end_ns; /* 0 = not yet */
+
+	/* the kernel's view of the session's exec */
+	uint32_t execs;
+	bool identity_wrong;
+
+	struct proof_state alive[2], ran;
+	bool has_answer, answered; /* answered: checked at the end, the key comes last */
+	uint8_t answer[EV_MAC_BYTES];
+	char view[EV_NAME_MAX];
+
+	/* A */
+	uint64_t attempt_ns; /* the last one; 0 = none */
+	bool call_accepted;  /* a decisive call was not refused */
+	bool call_addr_seen; /* a cgroup address hook saw it, so no LSM or seccomp came before */
+	int refused;	     /* errno of a refused decisive call, 0 = none */
+	bool refused_no_enter;
+	bool packet_a, packet_b; /* its own packets seen inside / at B */
+	char drop[EV_NAME_MAX];	 /* reason of the last drop of its packets, and where */
+
+	/* W */
+	bool token_tap, token_log; /* the two witnesses */
+	bool signal, signal_b;
+	bool other_channel;
+	char via[EV_NAME_MAX];
+	uint32_t records_n;
+	uint64_t records[VERDICT_RECORDS_MAX];
+
+	struct canary_count canary_w, canary_b;
+};
+
+struct canary_state {
+	struct ev_canary c;
+	uint64_t sent_ns;
+	bool seen;
+};
+
+struct loss_state {
+	uint32_t hook, slot;
+	uint64_t from_ns, to_ns;
+};
+
+struct unexplained_state {
+	uint32_t lane;
+	uint64_t time_ns, id;
+};
+#define UNEXPLAINED_MAX 65536 /* kept of a run; beyond, every window is taken to hold one */
+
+struct attach_state { /* per hook and lane */
+	bool needed, start, final, start_ok, final_ok;
+};
+
+struct correlate {
+	struct ev_run_begin begin;
+	struct ev_run_end end;
+	bool begun, ended;
+	uint64_t end_ns;
+
+	LIST(struct ev_target) targets;
+	LIST(struct ev_probe) probes;
+	LIST(struct ev_cell) cells;
+	LIST(struct trial_state) trials; /* id - 1 is the index */
+	LIST(struct canary_state) canaries;
+	LIST(struct ev_decoy) decoys;
+	LIST(struct loss_state) losses;
+	LIST(struct unexplained_state) unexplained;
+	bool unexplained_overflow;
+	struct attach_state attach[SNT_HOOK_MAX][SNT_SLOT_MAX];
+	struct ev_lane lanes[SNT_SLOT_MAX];
+
+	struct idmap by_dest; /* lane and destination -> the newest trial */
+	struct idmap self;    /* first 8 bytes of a canary's or decoy's token -> index */
+	struct match_set *tokens;
+	struct stream *world;
+	uint64_t stream_lost; /* as of the last record */
+
+	bool decoy_matched;
+
+	/* of the record being looked at */
+	const struct ev *now;
+	bool now_self;	      /* a canary or decoy of ours */
+	uint32_t now_matched; /* a trial whose token is in it; 0 = none */
+};
+
+struct trial_state *trial_get(struct correlate *c, uint32_t id); /* NULL: unknown */
+struct trial_state *trial_by_dest(struct correlate *c, uint32_t lane, const uint8_t daddr[16],
+				  uint32_t dport);
+const struct ev_probe *probe_of(const struct correlate *c, const char *name);
+const struct ev_target *target_of(const struct correlate *c, const char *name);
+uint8_t channel_protocol(enum channel channel); /* IPPROTO_* */
+
+/* witness.c: everything at W, B, and in the collector's log. */
+int witness_init(struct correlate *c) must_check;
+int witness_packet(struct correlate *c, const struct ev *ev) must_check;
+int witness_received(struct correlate *c, const struct ev *ev) must_check;
+int witness_self(struct correlate *c, const uint8_t token[EV_NONCE_BYTES], uint32_t index) must_check;
+#define SELF_DECOY 0x80000000u /* index is into decoys, not canaries */
+
+/* assemble.c */
+int assemble(struct correlate *c, bool damaged, struct run_result *ret) must_check;
+uint32_t trial_window_ms(const struct correlate *c, const struct trial_state *t);
+/* The kernel refused every attempt itself and no packet was made: no window is needed. */
+bool trial_refused(const struct trial_state *t);
+
+#endif

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "user/report/verdict_json.h"
+
+static void text_or_null(struct json_out *j, const char *key, const char *text)
+{
+	if (text && text[0])
+		json_text(j, key, text);
+	else
+		json_null(j, key);
+}
+
+static void rejected(struct json_out *j, const struct run_result *r)
+{
+	json_array(j, "rejected");
+	for (unsigned int i = 0; i < REJECT_MAX; i++)
+		if (r->rejections & 1u << i)
+			json_text(j, NULL, rejection_code((enum rejection)i));
+	json_array_end(j);
+}
+
+/* The identity that says that every loss is known: seen is the sum of the others. */
+static void count(struct json_out *j, const struct run_result *r)
+{
+	struct loss_total t;
+
+	loss_sum(r, &t);
+	json_object_begin(j, "count");
+	json_u64(j, "seen", t.count.seen);
+	json_u64(j, "delivered", t.count.delivered);
+	json_u64(j, "ring_full", t.count.ring_full);
+	json_u64(j, "oversized", t.count.oversized);
+	json_u64(j, "map_full", t.count.map_full);
+	json_u64(j, "filtered", t.count.filtered);
+	json_u64(j, "recursion", t.recursion);
+	json_boolean(j, "holds", r->identity_holds);
+	json_object_end(j);
+}
+
+static void observer(struct json_out *j, const struct run_result *r, hook_name_fn name)
+{
+	json_object_begin(j, "observer");
+	json_object_begin(j, "lost");
+	json_u64(j, "ring", r->lost_ring);
+	json_u64(j, "map", r->lost_map);
+	json_object_end(j);
+	json_array(j, "hooks");
+	for (uint32_t i = 0; i < SNT_HOOK_MAX; i++)
+		if (r->hooks & 1u << i)
+			json_text(j, NULL, name(i));
+	json_array_end(j);
+	count(j, r);
+	json_object_end(j);
+}
+
+static void arm(struct json_out *j, const char *key, bool present, bool crossed, bool answered,
+		const uint64_t *records, uint32_t n)
+{
+	if (!present) {
+		json_null(j, key);
+		return;
+	}
+	json_object_begin(j, key);
+	json_boolean(j, "crossed", crossed);
+	if (n) {
+		json_array(j, "records");
+		for (uint32_t i = 0; i < n; i++)
+			json_u64(j, NULL, records[i]);
+		json_array_end(j);
+	}
+	json_boolean(j, "answered", answered);
+	json_object_end(j);
+}
+
+static void one_arm(struct json_out *j, const char *key, const struct arm_result *a)
+{
+	arm(j, key, a->present, a->crossed, a->answered, a->records,
+	    MIN(a->records_n, VERDICT_RECORDS_MAX));
+}
+
+static void arms(struct json_out *j, const struct cell_result *c)
+{
+	struct baseline b;
+
+	baseline_join(c, &b);
+	json_object_begin(j, "arms");
+	arm(j, "baseline", b.present, b.crossed, b.answered, b.records, b.records_n);
+	one_arm(j, "on", &c->arms[ARM_ON]);
+	one_arm(j, "off", &c->arms[ARM_OFF]);
+	one_arm(j, "on2", &c->arms[ARM_ON2]);
+	json_object_end(j);
+}
+
+static void reasons(struct json_out *j, const char *key, reason_set set,
+		    const char *(*text)(enum reason r))
+{
+	json_array(j, key);
+	for (unsigned int i = 0; i < REASON_MAX; i++)
+		if (set & REASON_BIT(i))
+			json_text(j, NULL, text((enum reason)i));
+	json_array_end(j);
+}
+
+static void cell(struct json_out *j, const struct cell_result *c)
+{
+	json_object_begin(j, NULL);
+	json_text(j, "target", c->target);
+	json_text(j, "probe", c->probe);
+	json_text(j, "verdict", verdict_text(c->judgement.verdict));
+	reasons(j, "reasons", c->judgement.reasons, reason_code);
+	text_or_null(j, "stopped_at", vantage_text(c->stopped_at));
+	text_or_null(j, "stopped_by", c->stopped_by);
+	json_text(j, "attempt", attempt_text(c->attempt));
+	text_or_null(j, "grade", grade_text(c->judgement.grade));
+	text_or_null(j, "via", c->via);
+	json_u32(j, "window_ms", c->window_ms);
+	arms(j, c);
+	text_or_null(j, "probe_view", c->probe_view);
+	json_object_begin(j, "repeats");
+	json_u32(j, "n", c->n);
+	json_u32(j, "crossed", c->crossed);
+	json_object_end(j);
+	/* further than what is documented */
+	json_text(j, "role", role_text(c->role));
+	json_boolean(j, "claimed", c->claimed);
+	text_or_null(j, "source", c->source);
+	reasons(j, "sentences", c->judgement.reasons, reason_sentence);
+	json_object_end(j);
+}
+
+int verdict_json(struct json_out *j, const struct run_result *r, hook_name_fn name)
+{
+	json_object_begin(j, NULL);
+	json_u32(j, "schema", 1);
+	json_text(j, "run", r->run);
+	json_text(j, "status", r->status == RUN_VALID ? "valid" : "rejected");
+	json_text(j, "judge", JUDGE_VERSION);
+	rejected(j, r);
+	observer(j, r, name);
+	json_array(j, "cells");
+	for (uint32_t i = 0; i < r->cells_n; i++)
+		cell(j, &r->cells[i]);
+	json_array_end(j);
+	json_object_end(j);
+	json_newline(j);
+	return json_out_error(j);
+}

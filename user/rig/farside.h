@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The far side of a lane: a sentinel-collector process in its world, and its receive log. */
+#ifndef SENTINEL_FARSIDE_H
+#define SENTINEL_FARSIDE_H
+
+#include <sys/types.h>
+
+#include "user/base/diag.h"
+#include "user/base/util.h"
+#include "user/decode/ev.h"
+
+#define FARSIDE_LINE_MAX 4096 /* of its log: EV_RECEIVED_MAX bytes in hexadecimal, and the rest */
+
+struct farside {
+	pid_t pid; /* 0: not running */
+	int log;   /* read end of its log; -1 */
+	uint32_t lane, epoch;
+	bool ready;
+	uint32_t len;
+	bool skipping; /* within a line that was too long */
+	char line[FARSIDE_LINE_MAX];
+};
+
+/* Starts exe in the namespace world_ns. It gets the key through a pipe and dies with this thread's
+ * process. quiet: it answers but does not log, a sabotage for tests. 0 or -errno with d filled. */
+int farside_start(struct farside *f, const char *exe, int world_ns, uint32_t lane, uint32_t epoch,
+		  const uint8_t key[EV_MAC_BYTES], bool quiet, struct diag *d) must_check;
+
+/* Reads what its log holds now (never blocks) and hands EV_RECEIVED, or EV_GAP for what it could not
+ * log, to sink. Sets f->ready. 0, -EPIPE at its end, or what sink answered. */
+int farside_read(struct farside *f, ev_sink_fn sink, void *arg) must_check;
+
+/* Ends it and waits for it. NULL and a zeroed one are fine. */
+void farside_stop(struct farside *f);
+
+#endif
