@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "user/base/util.h"
 #include "user/judge/verdict.h"
 
 /* 0 or -EIO where f does not take it. */

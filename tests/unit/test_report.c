@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Reports against golden files, byte for byte. UPDATE_GOLDEN=1 writes them anew: read the diff.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "user/report/explain.h"
+#include "user/report/junit.h"
+#include "user/report/table.h"
+#include "user/report/verdict_json.h"
+
+#define GOLDEN "tests/golden/"
+
+static const char *hook_names(uint32_t hook)
+{
+	return hook == SNT_HOOK_WORLD	   ? "tcx/ingress@world"
+	       : hook == SNT_HOOK_BOUNDARY ? "tcx/ingress@boundary"
+	       : hook == SNT_HOOK_EXEC	   ? "tp_btf/sched_process_exec"
+					   : "other";
+}
+
+/* ---- results to report on ---- */
+
+static struct arm_result arm_of(bool crossed, uint64_t record)
+{
+	return (struct arm_result){
+		.present = true,
+		.crossed = crossed,
+		.answered = crossed,
+		.records_n = crossed ? 1 : 0,
+		.records = { crossed ? record : 0 },
+	};
+}
+
+static struct cell_result cell_of(enum role role, const char *target, const char *probe,
+				  enum verdict verdict)
+{
+	struct cell_result c = {
+		.role = role,
+		.claimed = verdict != VERDICT_NOT_CLAIMED,
+		.judgement = { .verdict = verdict },
+		.attempt = ATTEMPT_SEEN,
+		.window_ms = 3500,
+		.n = 1,
+	};
+
+	assert_int_equal(str_copy(c.target, sizeof(c.target), target), 0);
+	assert_int_equal(str_copy(c.probe, sizeof(c.probe), probe), 0);
+	assert_int_equal(str_copy(c.source, sizeof(c.source), "manual, NET, 1.0"), 0);
+	c.arms[ARM_BASELINE_FIRST] = arm_of(true, 11);
+	c.arms[ARM_ON] = arm_of(false, 0);
+	c.arms[ARM_OFF] = arm_of(true, 13);
+	c.arms[ARM_ON2] = arm_of(false, 0);
+	c.arms[ARM_BASELINE_LAST] = arm_of(true, 15);
+	if (verdict == VERDICT_CONTAINED || verdict == VERDICT_PROVISIONAL) {
+		c.stopped_at = VANTAGE_A;
+		assert_int_equal(str_copy(c.stopped_by, sizeof(c.stopped_by), "no-route"), 0);
+		assert_int_equal(str_copy(c.probe_view, sizeof(c.probe_view), "ENETUNREACH"), 0);
+	}
+	if (verdict == VERDICT_ESCAPED) {
+		c.judgement.grade = GRADE_PAYLOAD;
+		c.arms[ARM_ON] = arm_of(true, 12);
+		c.crossed = 1;
+	}
+	return c;
+}
+
+static const char *const four[] = { "tcp-connect", "tcp6-connect", "udp-send", "dns-udp-direct" };
+
+static uint32_t add_row(struct cell_result *cells, uint32_t n, enum role role, const char *target,
+			enum verdict verdict)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(four); i++)
+		cells[n++] = cell_of(role, target, four[i], verdict);
+	return n;
+}
+
+static struct run_result run_of(struct cell_result *cells, uint32_t n)
+{
+	struct run_result r = {
+		.run = "01JXAMPLE0000000000000000",
+		.status = RUN_VALID,
+		.identity_holds = true,
+		.hooks = 1u << SNT_HOOK_WORLD | 1u << SNT_HOOK_BOUNDARY | 1u << SNT_HOOK_EXEC,
+		.cells = cells,
+		.cells_n = n,
+	};
+
+	r.total[SNT_HOOK_WORLD] = (struct snt_count){ .seen = 120, .delivered = 120 };
+	r.total[SNT_HOOK_EXEC] =
+		(struct snt_count){ .seen = 5000, .delivered = 80, .filtered = 4920 };
+	return r;
+}
+
+#define CELLS_MAX 64
+
+static uint32_t add_calibrators(struct cell_result *cells, uint32_t n)
+{
+	n = add_row(cells, n, ROLE_ESCAPES, "claims-all-blocks-nothing", VERDICT_ESCAPED);
+	n = add_row(cells, n, ROLE_CONTAINS, "deny-all", VERDICT_CONTAINED);
+	n = add_row(cells, n, ROLE_NEVER, "never-started", VERDICT_INCONCLUSIVE);
+	for (uint32_t i = n - ARRAY_SIZE(four); i < n; i++)
+		cells[i].judgement.reasons = REASON_BIT(REASON_SANDBOX_NOT_ALIVE);
+	n = add_row(cells, n, ROLE_DEAF, "deaf-collector", VERDICT_INCONCLUSIVE);
+	for (uint32_t i = n - ARRAY_SIZE(four); i < n; i++)
+		cells[i].judgement.reasons = REASON_BIT(REASON_TARGET_UNREACHABLE_OUTSIDE);
+	return n;
+}
+
+/* Everything as one hopes for. */
+static struct run_result good_run(struct cell_result cells[CELLS_MAX])
+{
+	uint32_t n = add_row(cells, 0, ROLE_TARGET, "unshare-net", VERDICT_CONTAINED);
+
+	n = add_row(cells, n, ROLE_TARGET, "bubblewrap", VERDICT_CONTAINED);
+	return run_of(cells, add_calibrators(cells, n));
+}
+
+/* One of each verdict, losses, an arm that was not run, a baseline that crossed only once. */
+static struct run_result mixed_run(struct cell_result cells[CELLS_MAX])
+{
+	uint32_t n = add_row(cells, 0, ROLE_TARGET, "leaky", VERDICT_ESCAPED);
+	struct run_result r;
+
+	cells[1].judgement.grade = GRADE_SIGNAL;
+	cells[2] = cell_of(ROLE_TARGET, "leaky", four[2], VERDICT_INCONCLUSIVE);
+	cells[2].judgement.reasons =
+		REASON_BIT(REASON_RECORDS_LOST) | REASON_BIT(REASON_TARGET_UNREACHABLE_OUTSIDE);
+	cells[2].arms[ARM_BASELINE_LAST] = arm_of(false, 0);
+	cells[2].arms[ARM_ON2].present = false;
+	cells[3].judgement.via_other = true;
+	assert_int_equal(str_copy(cells[3].via, sizeof(cells[3].via), "resolver"), 0);
+	n = add_row(cells, n, ROLE_TARGET, "half", VERDICT_PROVISIONAL);
+	cells[5] = cell_of(ROLE_TARGET, "half", four[1], VERDICT_NOT_CLAIMED);
+	cells[6] = cell_of(ROLE_TARGET, "half", four[2], VERDICT_NOT_CLAIMED);
+	cells[6].arms[ARM_ON] = arm_of(true, 21);
+	cells[7] = cell_of(ROLE_TARGET, "half", four[3], VERDICT_INCONCLUSIVE);
+	cells[7].judgement.reasons = REASON_BIT(REASON_WRONG_SANDBOX);
+	cells[7].arms[ARM_ON] = arm_of(true, 22);
+	cells[7].n = 3;
+	cells[7].crossed = 2;
+	r = run_of(cells, add_calibrators(cells, n));
+	r.lost_ring = 3;
+	r.lost_map = 18446744073709551615ull;
+	r.total[SNT_HOOK_WORLD].ring_full = 3;
+	r.total[SNT_HOOK_WORLD].seen += 3;
+	r.recursion[SNT_HOOK_EXEC] = 2;
+	return r;
+}
+
+/* The detector is broken: nothing is scored. */
+static struct run_result rejected_run(struct cell_result cells[CELLS_MAX])
+{
+	uint32_t n = add_row(cells, 0, ROLE_TARGET, "bubblewrap", VERDICT_CONTAINED);
+	struct run_result r;
+
+	cells[1] = cell_of(ROLE_TARGET, "bubblewrap", four[1], VERDICT_ESCAPED);
+	n = add_row(cells, n, ROLE_ESCAPES, "claims-all-blocks-nothing", VERDICT_ESCAPED);
+	cells[4] = cell_of(ROLE_ESCAPES, "claims-all-blocks-nothing", four[0], VERDICT_CONTAINED);
+	n = add_row(cells, n, ROLE_CONTAINS, "deny-all", VERDICT_CONTAINED);
+	r = run_of(cells, n);
+	r.status = RUN_REJECTED;
+	r.rejections = 1u << REJECT_FAKE_NOT_ESCAPED | 1u << REJECT_DECOY_MATCHED;
+	r.identity_holds = false;
+	return r;
+}
+
+/* Terminal escapes, markup, quotes, line breaks, broken UTF-8 and a right-to-left override. */
+#define HOSTILE "\x1b[31m<b>&\"'\r\n]]>\\\xff\xe2\x80\xae"
+
+static struct run_result hostile_run(struct cell_result cells[CELLS_MAX])
+{
+	struct run_result r;
+
+	cells[0] = cell_of(ROLE_TARGET, HOSTILE, HOSTILE "p", VERDICT_CONTAINED);
+	cells[1] = cell_of(ROLE_TARGET, HOSTILE, HOSTILE "q", VERDICT_INCONCLUSIVE);
+	for (int i = 0; i < 2; i++) {
+		struct cell_result *c = &cells[i];
+
+		assert_int_equal(str_copy(c->stopped_by, sizeof(c->stopped_by), HOSTILE), 0);
+		assert_int_equal(str_copy(c->via, sizeof(c->via), HOSTILE), 0);
+		assert_int_equal(str_copy(c->probe_view, sizeof(c->probe_view), HOSTILE), 0);
+		assert_int_equal(str_copy(c->source, sizeof(c->source), HOSTILE), 0);
+		c->stopped_at = VANTAGE_B;
+	}
+	cells[1].judgement.reasons = REASON_BIT(REASON_UNEXPLAINED_TRAFFIC);
+	r = run_of(cells, 2);
+	assert_int_equal(str_copy(r.run, sizeof(r.run), HOSTILE), 0);
+	return r;
+}
+
+/* Every field full to its last byte, every byte of the kind that grows most. */
+static struct run_result swollen_run(struct cell_result cells[CELLS_MAX])
+{
+	struct cell_result *c = &cells[0];
+	struct run_result r;
+
+	*c = cell_of(ROLE_TARGET, "x", "y", VERDICT_INCONCLUSIVE);
+	c->judgement.reasons = REASON_BIT(REASON_MAX) - 1;
+	memset(c->target, '\x1b', sizeof(c->target) - 1);
+	memset(c->probe, '\xff', sizeof(c->probe) - 1);
+	memset(c->stopped_by, '\\', sizeof(c->stopped_by) - 1);
+	memset(c->via, '\x7f', sizeof(c->via) - 1);
+	memset(c->probe_view, '"', sizeof(c->probe_view) - 1);
+	memset(c->source, '\x01', sizeof(c->source) - 1);
+	for (unsigned int i = 0; i < ARM_MAX; i++) {
+		c->arms[i].present = c->arms[i].crossed = true;
+		c->arms[i].records_n = VERDICT_RECORDS_MAX;
+		memset(c->arms[i].records, 0xff, sizeof(c->arms[i].records));
+	}
+	c->window_ms = c->n = c->crossed = UINT32_MAX;
+	r = run_of(cells, 1);
+	r.rejections = (1u << REJECT_MAX) - 1;
+	r.hooks = (1u << SNT_HOOK_MAX) - 1;
+	memset(r.total, 0xff, sizeof(r.total));
+	memset(r.recursion, 0xff, sizeof(r.recursion));
+	memset(r.run, '&', sizeof(r.run) - 1);
+	return r;
+}
+
+/* ---- golden files ---- */
+
+static void write_golden(const char *path, const char *got, size_t len)
+{
+	cleanup_fd int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write_all(fd, got, len), 0);
+}
+
+static void assert_golden(const char *name, const char *got, size_t len)
+{
+	cleanup_free char *want = NULL;
+	char path[128];
+	size_t want_len;
+
+	assert_int_equal(str_format(path, sizeof(path), GOLDEN "%s", name), 0);
+	if (getenv("UPDATE_GOLDEN"))
+		write_golden(path, got, len);
+	if (read_file(path, 1 << 20, &want, &want_len) < 0)
+		fail_msg("%s is not there", path);
+	assert_string_equal(got, want);
+	assert_int_equal(len, want_len);
+}
+
+/* ASCII, and no control character but the line's end and (with colour) the escape. */
+static void assert_clean(const char *text, bool color)
+{
+	for (; *text; text++)
+		assert_true(*text == '\n' || (*text >= 0x20 && *text < 0x7f) ||
+			    (color && *text == '\x1b'));
+}
+
+static char *table_of(const struct run_result *r, const struct table_opts *o, size_t *ret_len)
+{
+	char *text = NULL;
+	FILE *f = open_memstream(&text, ret_len);
+
+	assert_non_null(f);
+	assert_int_equal(table_print(f, r, o), 0);
+	(void)fclose(f);
+	assert_clean(text, o->color);
+	return text;
+}
+
+static void golden_table(const char *name, const struct run_result *r, const struct table_opts *o)
+{
+	size_t len;
+	cleanup_free char *text = table_of(r, o, &len);
+
+	assert_golden(name, text, len);
+}
+
+static void golden_json(const char *name, const struct run_result *r)
+{
+	struct json_out j;
+
+	json_out_init(&j);
+	assert_int_equal(verdict_json(&j, r, hook_names), 0);
+	assert_int_equal(j.buf[j.len - 1], '\n');
+	assert_null(memchr(j.buf, '\n', j.len - 1));
+	assert_golden(name, j.buf, j.len);
+	json_out_done(&j);
+}
+
+static void golden_junit(const char *name, const struct run_result *r)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	assert_int_equal(junit_write(f, r), 0);
+	(void)fclose(f);
+	assert_clean(text, false);
+	assert_golden(name, text, len);
+	free(text);
+}
+
+static const struct table_opts plain = { .exit_code = -1, .hook_name = hook_names };
+
+/* ---- tests ---- */
+
+static void test_good(unused_arg void **state)
+{
+	struct cell_result cells[CELLS_MAX];
+	struct run_result r = good_run(cells);
+	struct table_opts o = plain;
+
+	o.exit_code = EXIT_CONTAINED;
+	golden_json("verdict-good.json", &r);
+	golden_junit("verdict-good.xml", &r);
+	golden_table("verdict-good.txt", &r, &o);
+	o.color = true;
+	golden_table("verdict-good.color.txt", &r, &o);
+}
+
+static void test_mixed(unused_arg void **state)
+{
+	static const struct table_skipped skipped[] = { { "gvisor", "runsc" } };
+	struct cell_result cells[CELLS_MAX];
+	struct run_result r = mixed_run(cells);
+	struct table_opts o = plain;
+
+	o.exit_code = EXIT_ESCAPED;
+	o.skipped = skipped;
+	o.skipped_n = ARRAY_SIZE(skipped);
+	golden_json("verdict-mixed.json", &r);
+	golden_junit("verdict-mixed.xml", &r);
+	golden_table("verdict-mixed.txt", &r, &o);
+	o.color = true;
+	golden_table("verdict-mixed.color.txt", &r, &o);
+	o.color = false;
+	o.width = 40;
+	golden_table("verdict-mixed.narrow.txt", &r, &o);
+}
+
+static void test_rejected(unused_arg void **state)
+{
+	struct cell_result cells[CELLS_MAX];
+	struct run_result r = rejected_run(cells);
+	struct table_opts o = plain;
+
+	o.exit_code = EXIT_INCONCLUSIVE;
+	golden_json("verdict-rejected.json", &r);
+	golden_junit("verdict-rejected.xml", &r);
+	golden_table("verdict-rejected.txt", &r, &o);
+	o.width = 30;
+	golden_table("verdict-rejected.narrow.txt", &r, &o);
+}
+
+static void test_hostile(unused_arg void **state)
+{
+	struct cell_result cells[CELLS_MAX];
+	struct run_result r = hostile_run(cells);
+
+	golden_json("verdict-hostile.json", &r);
+	golden_junit("verdict-hostile.xml", &r);
+	golden_table("verdict-hostile.txt", &r, &plain);
+}
+
+static void test_swollen(unused_arg void **state)
+{
+	struct cell_result cells[CELLS_MAX];
+	struct run_result r = swollen_run(cells);
+
+	golden_json("verdict-swollen.json", &r);
+	golden_junit("verdict-swollen.xml", &r);
+	golden_table("verdict-swollen.txt", &r, &plain);
+}
+
+static void test_nothing(unused_arg void **state)
+{
+	struct run_result r = run_of(NULL, 0);
+
+	r.status = RUN_REJECTED;
+	r.rejections = 1u << REJECT_CALIBRATOR_MISSING;
+	golden_json("verdict-nothing.json", &r);
+	golden_junit("verdict-nothing.xml", &r);
+	golden_table("verdict-nothing.txt", &r, &plain);
+}
+
+/* Any width gives a table, without blanks at a line's end. */
+static void test_widths(unused_arg void **state)
+{
+	struct cell_result cells[CELLS_MAX];
+	struct run_result r = mixed_run(cells);
+
+	for (unsigned int width = 1; width < 200; width++) {
+		struct table_opts o = plain;
+		cleanup_free char *text = NULL;
+		size_t len;
+
+		o.width = width;
+		text = table_of(&r, &o, &len);
+		assert_non_null(strstr(text, "leaky"));
+		assert_null(strstr(text, " \n"));
+	}
+}
+
+/* Verdicts are told apart by their letters alone. */
+static void test_letters(unused_arg void **state)
+{
+	for (unsigned int a = 0; a < VERDICT_MAX; a++)
+		for (unsigned int b = a + 1; b < VERDICT_MAX; b++)
+			assert_int_not_equal(verdict_letter((enum verdict)a),
+					     verdict_letter((enum verdict)b));
+}
+
+static void explain(const char *name, const struct cell_result *c, const struct explain_line *lines,
+		    size_t n, bool color)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	assert_int_equal(explain_print(f, c, lines, n, color), 0);
+	(void)fclose(f);
+	assert_clean(text, color);
+	assert_golden(name, text, len);
+	free(text);
+}
+
+static void test_explain(unused_arg void **state)
+{
+	static const struct explain_line lines[] = {
+		{ 5000000000ull, 101, "exec in mnt 4026532179, net 4026532180" },
+		{ 5000123456ull, 104, "connect 203.0.113.7:9000 = ENETUNREACH" },
+		{ 4999999000ull, 0, "a note of no record, a little before" },
+		{ 65000123456ull, 18446744073709551615ull, "text " HOSTILE },
+	};
+	struct cell_result cells[CELLS_MAX];
+
+	(void)good_run(cells);
+	explain("verdict-explain.txt", &cells[0], lines, ARRAY_SIZE(lines), false);
+	explain("verdict-explain.color.txt", &cells[0], lines, ARRAY_SIZE(lines), true);
+	(void)mixed_run(cells);
+	explain("verdict-explain.lost.txt", &cells[2], NULL, 0, false);
+	explain("verdict-explain.via.txt", &cells[3], NULL, 0, false);
+	explain("verdict-explain.repeats.txt", &cells[7], NULL, 0, false);
+	(void)swollen_run(cells);
+	explain("verdict-explain.swollen.txt", &cells[0], lines, ARRAY_SIZE(lines), false);
+}
+
+static void test_baseline(unused_arg void **state)
+{
+	struct cell_result c = cell_of(ROLE_TARGET, "t", "p", VERDICT_CONTAINED);
+	struct baseline b;
+
+	baseline_join(&c, &b);
+	assert_true(b.present && b.crossed && b.answered);
+	assert_int_equal(b.records_n, 2);
+	assert_int_equal(b.records[1], 15);
+
+	c.arms[ARM_BASELINE_LAST].answered = false;
+	baseline_join(&c, &b);
+	assert_true(b.crossed && !b.answered);
+
+	c.arms[ARM_BASELINE_LAST].present = false;
+	baseline_join(&c, &b);
+	assert_true(b.present && !b.crossed);
+
+	c.arms[ARM_BASELINE_FIRST].present = false;
+	baseline_join(&c, &b);
+	assert_false(b.present);
+}
+
+static void test_calibrators(unused_arg void **state)
+{
+	struct cell_result c = cell_of(ROLE_ESCAPES, "t", "p", VERDICT_INCONCLUSIVE);
+
+	assert_false(cell_as_expected(&c));
+	c.arms[ARM_BASELINE_FIRST].crossed = false; /* unreachable outside: it can tell nothing */
+	assert_true(cell_as_expected(&c));
+	c.role = ROLE_NEVER;
+	assert_true(cell_as_expected(&c));
+	c.judgement.verdict = VERDICT_CONTAINED;
+	assert_false(cell_as_expected(&c));
+}
+
+static void test_color(unused_arg void **state)
+{
+	enum color_when when = COLOR_NEVER;
+
+	assert_int_equal(color_parse("always", &when), 0);
+	assert_int_equal(when, COLOR_ALWAYS);
+	assert_int_equal(color_parse("", &when), -EINVAL);
+	assert_int_equal(color_parse("Always", &when), -EINVAL);
+	assert_int_equal(when, COLOR_ALWAYS);
+	assert_true(color_wanted(COLOR_ALWAYS, -1));
+	assert_false(color_wanted(COLOR_NEVER, 1));
+	assert_false(color_wanted(COLOR_AUTO, -1)); /* no terminal */
+}
+
+static void test_printable(unused_arg void **state)
+{
+	char out[16];
+
+	assert_string_equal(printable(out, sizeof(out), "plain"), "plain");
+	assert_string_equal(printable(out, sizeof(out), "\xc3\xa4"), "\\xc3\\xa4");
+	assert_string_equal(printable(out, sizeof(out), "\x1b\n"), "\\x1b\\x0a");
+	assert_string_equal(printable(out, sizeof(out), "0123456789abcdefghij"), "0123456789ab...");
+	assert_string_equal(printable(out, 1, "abc"), "");
+}
+
+/* A full disk is an error, not a shorter table. */
+static void test_full(unused_arg void **state)
+{
+	struct cell_result cells[CELLS_MAX];
+	struct run_result r = good_run(cells);
+	cleanup_file FILE *f = fopen("/dev/full", "we");
+
+	assert_non_null(f);
+	assert_int_equal(table_print(f, &r, &plain), -EIO);
+	assert_int_equal(junit_write(f, &r), -EIO);
+	assert_int_equal(explain_print(f, &cells[0], NULL, 0, false), -EIO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good),	    cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_rejected),    cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_swollen),	    cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_widths),	    cmocka_unit_test(test_letters),
+		cmocka_unit_test(test_explain),	    cmocka_unit_test(test_baseline),
+		cmocka_unit_test(test_calibrators), cmocka_unit_test(test_color),
+		cmocka_unit_test(test_printable),   cmocka_unit_test(test_full),
+	};
+
+	return cmocka_run_group_tests_name("report", tests, NULL, NULL);
+}

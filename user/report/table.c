@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The page around the grid: what the run was, why it came out so, and what it rests on. */
+#include "user/report/table.h"
+
+#include <inttypes.h>
+
+#include "user/report/grid.h"
+
+#define DEFAULT_WIDTH 100
+
+/* ---- head ---- */
+
+static void print_status(struct line *l, const struct run_result *r)
+{
+	char run[TEXT_MAX];
+
+	line_putf(l, INK_NONE, 0, "run %s: ", printable(run, sizeof(run), r->run));
+	if (r->status == RUN_VALID)
+		line_put(l, INK_GOOD, 0, "valid");
+	else
+		line_put(l, INK_BAD, 0, "REJECTED, nothing is scored");
+	line_end(l);
+	for (unsigned int i = 0; i < REJECT_MAX; i++) {
+		if (!(r->rejections & 1u << i))
+			continue;
+		line_putf(l, INK_BAD, 0, "  %s: ", rejection_code((enum rejection)i));
+		line_put(l, INK_NONE, 0, rejection_sentence((enum rejection)i));
+		line_end(l);
+	}
+	line_end(l);
+}
+
+/* ---- reasons ---- */
+
+/* Contained is what one hopes for, and a calibrator as it must be: no more words about them. */
+static bool needs_words(const struct run_result *r, const struct cell_result *c)
+{
+	if (c->role != ROLE_TARGET)
+		return !cell_as_expected(c);
+	return r->status == RUN_VALID && c->judgement.verdict != VERDICT_CONTAINED;
+}
+
+static bool same_words(const struct cell_result *a, const struct cell_result *b)
+{
+	return !strcmp(a->target, b->target) && a->role == b->role &&
+	       a->judgement.verdict == b->judgement.verdict &&
+	       a->judgement.reasons == b->judgement.reasons &&
+	       a->judgement.grade == b->judgement.grade &&
+	       a->arms[ARM_ON].crossed == b->arms[ARM_ON].crossed;
+}
+
+static const char *verdict_sentence(const struct cell_result *c)
+{
+	switch (c->judgement.verdict) {
+	case VERDICT_ESCAPED:
+		return c->judgement.grade == GRADE_SIGNAL
+			       ? "Its packets, without payload, reached the far side."
+			       : "What it sent reached the far side.";
+	case VERDICT_NOT_CLAIMED:
+		return c->arms[ARM_ON].crossed
+			       ? "The platform does not promise to stop it, and it crossed."
+			       : "The platform does not promise to stop it; it did not cross.";
+	case VERDICT_PROVISIONAL:
+		return "It did not cross, but this platform has no way to loosen its control for "
+		       "comparison.";
+	case VERDICT_INCONCLUSIVE:
+		return c->arms[ARM_ON].crossed ? "It crossed, but not provably from the sandbox."
+					       : NULL;
+	case VERDICT_CONTAINED:
+	case VERDICT_MAX:
+		break;
+	}
+	return NULL;
+}
+
+static void print_sentence(struct line *l, const char *code, const char *sentence)
+{
+	line_put(l, INK_NONE, 0, "    ");
+	if (code) {
+		line_put(l, INK_STRONG, 0, code);
+		line_put(l, INK_NONE, 0, ": ");
+	}
+	line_put(l, INK_NONE, 0, sentence);
+	line_end(l);
+}
+
+static void print_words(struct line *l, const struct cell_result *c)
+{
+	const char *sentence = verdict_sentence(c);
+
+	line_put(l, INK_NONE, 0, ": ");
+	line_put(l, verdict_ink(c->judgement.verdict), 0, verdict_word(c->judgement.verdict));
+	if (c->role != ROLE_TARGET)
+		line_putf(l, INK_NONE, 0, ", but must be %s", verdict_text(role_verdict(c->role)));
+	line_end(l);
+	if (sentence)
+		print_sentence(l, NULL, sentence);
+	for (unsigned int i = 0; i < REASON_MAX; i++)
+		if (c->judgement.reasons & REASON_BIT(i))
+			print_sentence(l, reason_code((enum reason)i),
+				       reason_sentence((enum reason)i));
+}
+
+/* Neighbours that have the same to say share one paragraph; answers where the next one starts. */
+static uint32_t print_paragraph(struct line *l, const struct run_result *r, uint32_t i)
+{
+	const struct cell_result *c = &r->cells[i];
+	char name[TEXT_MAX];
+
+	line_put(l, INK_STRONG, 0, printable(name, sizeof(name), c->target));
+	line_putf(l, INK_NONE, 0, " / %s", printable(name, sizeof(name), c->probe));
+	for (i++; i < r->cells_n && same_words(c, &r->cells[i]); i++)
+		line_putf(l, INK_NONE, 0, ", %s", printable(name, sizeof(name), r->cells[i].probe));
+	print_words(l, c);
+	return i;
+}
+
+static void print_reasons(struct line *l, const struct run_result *r)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < r->cells_n;) {
+		if (!needs_words(r, &r->cells[i])) {
+			i++;
+			continue;
+		}
+		any = true;
+		i = print_paragraph(l, r, i);
+	}
+	if (any)
+		line_end(l);
+}
+
+/* ---- totals ---- */
+
+static void print_scores(struct line *l, const struct run_result *r)
+{
+	uint32_t by[VERDICT_MAX] = { 0 };
+
+	if (r->status != RUN_VALID) {
+		line_put(l, INK_NONE, 0, "cells     none is scored, the run is rejected");
+		line_end(l);
+		return;
+	}
+	for (uint32_t i = 0; i < r->cells_n; i++)
+		if (r->cells[i].role == ROLE_TARGET &&
+		    (unsigned int)r->cells[i].judgement.verdict < VERDICT_MAX)
+			by[r->cells[i].judgement.verdict]++;
+	line_putf(l, INK_NONE, 0,
+		  "cells     %" PRIu32 " contained, %" PRIu32 " escaped, %" PRIu32
+		  " provisional, %" PRIu32 " inconclusive; not scored: %" PRIu32 " not claimed",
+		  by[VERDICT_CONTAINED], by[VERDICT_ESCAPED], by[VERDICT_PROVISIONAL],
+		  by[VERDICT_INCONCLUSIVE], by[VERDICT_NOT_CLAIMED]);
+	line_end(l);
+}
+
+static void print_skipped(struct line *l, const struct table_opts *o)
+{
+	char name[TEXT_MAX], missing[TEXT_MAX];
+
+	for (size_t i = 0; i < o->skipped_n; i++) {
+		line_putf(l, INK_DOUBT, 0, "untested  %s: it needs %s",
+			  printable(name, sizeof(name), o->skipped[i].name),
+			  printable(missing, sizeof(missing), o->skipped[i].missing));
+		line_end(l);
+	}
+}
+
+static void print_hook_loss(struct line *l, const struct run_result *r, hook_name_fn name)
+{
+	for (uint32_t i = 0; i < SNT_HOOK_MAX; i++) {
+		const struct snt_count *c = &r->total[i];
+
+		if (!c->ring_full && !c->oversized && !c->map_full && !r->recursion[i])
+			continue;
+		line_putf(l, INK_DOUBT, 0,
+			  "lost      %s: ring full %llu, oversized %llu"
+			  ", map full %llu, re-entered %llu",
+			  name(i), c->ring_full, c->oversized, c->map_full,
+			  (unsigned long long)r->recursion[i]);
+		line_end(l);
+	}
+}
+
+static void print_loss(struct line *l, const struct run_result *r, hook_name_fn name)
+{
+	struct loss_total t;
+
+	loss_sum(r, &t);
+	line_putf(l, INK_NONE, 0,
+		  "observer  seen %llu = delivered %llu + ring full %llu"
+		  " + oversized %llu + map full %llu + filtered %llu: ",
+		  t.count.seen, t.count.delivered, t.count.ring_full, t.count.oversized,
+		  t.count.map_full, t.count.filtered);
+	if (r->identity_holds)
+		line_put(l, INK_GOOD, 0, "adds up");
+	else
+		line_put(l, INK_BAD, 0, "DOES NOT ADD UP");
+	line_end(l);
+	print_hook_loss(l, r, name);
+}
+
+static void print_exit(struct line *l, int code)
+{
+	enum ink ink = code == EXIT_CONTAINED ? INK_GOOD
+		       : code == EXIT_ESCAPED ? INK_BAD
+					      : INK_DOUBT;
+
+	if (code < 0)
+		return;
+	line_putf(l, ink, 0, "exit %d", code);
+	line_putf(l, INK_NONE, 0, "    %s", exit_text(code));
+	line_end(l);
+}
+
+int table_print(FILE *f, const struct run_result *r, const struct table_opts *o)
+{
+	struct line l = { .f = f, .color = o->color };
+	struct grid g;
+	int err;
+
+	err = grid_init(&g, r, o->width ? o->width : DEFAULT_WIDTH);
+	if (err < 0)
+		return err;
+	print_status(&l, r);
+	grid_print(&g, &l, false);
+	grid_print(&g, &l, true);
+	grid_legend(&g, &l);
+	grid_done(&g);
+	print_reasons(&l, r);
+	print_scores(&l, r);
+	print_skipped(&l, o);
+	print_loss(&l, r, o->hook_name);
+	print_exit(&l, o->exit_code);
+	return fflush(f) || ferror(f) ? -EIO : 0;
+}
