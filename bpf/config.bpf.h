@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What user space sets: once before loading (read-only data), and the gate. */
+#ifndef SNT_CONFIG_BPF_H
+#define SNT_CONFIG_BPF_H
+
+#include "bpf/events.h"
+
+#include <bpf/bpf_helpers.h>
+
+#define RING_WORLD 0
+#define RING_PACKET 1
+#define RING_LIFE 2
+#define RING_MAX 3
+
+/* Every object that includes this defines them; the linker keeps one of each. */
+#define SNT_KNOB const volatile __weak
+
+/* Most bytes copied of a packet elsewhere than at W. */
+SNT_KNOB __u32 snt_snapshot = SNT_PKT_DATA_MEDIUM;
+
+/* The run's cgroup v2 and its level below the root; 0 = none. */
+SNT_KNOB __u64 snt_run_cgroup = 0;
+SNT_KNOB __u32 snt_run_level = 0;
+
+/* Queued bytes from which on a record wakes the reader. */
+SNT_KNOB __u32 snt_wake_bytes[RING_MAX] = {1 << 20, 1 << 20, 1 << 20};
+
+/* 1 for each number of enum skb_drop_reason that means nothing for where a packet died. Numbers
+ * differ between kernels, so user space fills it by name. Numbers beyond it are of interest. */
+#define SNT_REASONS_MAX 256
+SNT_KNOB __u8 snt_dull_reason[SNT_REASONS_MAX] = {};
+
+/* 0: nothing is seen, counted or emitted. Stopping is one store, whatever the number of links. */
+__u32 snt_gate __weak = 0;
+
+static __always_inline bool gate_closed(void)
+{
+	return !*(volatile __u32 *)&snt_gate;
+}
+
+#endif
