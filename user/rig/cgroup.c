@@ -18,7 +18,8 @@
 
 /* ---- where the hierarchy is ---- */
 
-/* mountinfo writes space, tab, newline and backslash as \ooo (show_mountinfo() in fs/proc_namespace.c). */
+/* mountinfo writes space, tab, newline and backslash as \ooo (show_mountinfo() in
+ * fs/proc_namespace.c). */
 static int unescape(const char *text, size_t len, char *ret, size_t n)
 {
 	size_t out = 0;
@@ -92,7 +93,8 @@ int cgroup_open_root(struct diag *d)
 	struct stat st;
 
 	if (fd < 0)
-		return diag_set(d, fd, NULL, 0, 0, "no cgroup v2 hierarchy is mounted; "
+		return diag_set(d, fd, NULL, 0, 0,
+				"no cgroup v2 hierarchy is mounted; "
 				"try 'mount -t cgroup2 none /sys/fs/cgroup/unified'");
 	if (fstat(fd, &st) < 0)
 		return -errno;
@@ -239,8 +241,8 @@ static int open_locks(void)
 }
 
 /*
- * Takes the lock of a run: a descriptor, -EWOULDBLOCK where somebody holds it, -ESTALE where its file
- * was unlinked while we were getting it (then it says nothing about the run any more), -errno.
+ * Takes the lock of a run: a descriptor, -EWOULDBLOCK where somebody holds it, -ESTALE where its
+ * file was unlinked while we were getting it (then it says nothing about the run any more), -errno.
  */
 static int take_lock(int locks, const char *id)
 {
@@ -340,10 +342,7 @@ int cgroup_run_make(struct cgroup_run *r, const char *run_id, struct diag *d)
 	err = make_dir(root, r->name, &r->dir_fd, &r->id);
 	if (err) {
 		*r = run_none;
-		/* A tree that is there already still needs its lock file for the sweep to find it
-		 * by either; only what we made goes. */
-		if (err != -EEXIST)
-			drop_lock(run_id, &lock);
+		drop_lock(run_id, &lock);
 		return diag_set(d, err, NULL, 0, 0, "making the cgroup of run '%s': %s", run_id,
 				strerror(-err));
 	}
@@ -444,12 +443,11 @@ static int sweep_list(int list, bool cgroups, int root, int locks, unsigned int 
 		return err;
 	}
 	while ((e = readdir(entries))) {
-		const char *id = cgroups ? run_id_of(e->d_name) :
-				 is_run_id(e->d_name) ? e->d_name : NULL;
+		const char *id = cgroups ? run_id_of(e->d_name) : e->d_name;
 		bool removed = false;
 		int one;
 
-		if (!id)
+		if (!id || !is_run_id(id))
 			continue;
 		one = sweep_run(root, locks, id, &removed);
 		*runs += removed;

@@ -37,17 +37,18 @@ int cgroup_parse_mount(const char *line, char *ret, size_t n) must_check;
  */
 int cgroup_open_root(struct diag *d) must_check;
 
-/* 0; -EINVAL for a bad run_id, -EBUSY if that run is alive, -EEXIST if its tree is there unswept, or
- * as cgroup_open_root(). Nothing is left on error. */
+/* 0; -EINVAL for a bad run_id, -EBUSY if that run is alive, -EEXIST if its tree is there unswept,
+ * or as cgroup_open_root(). Nothing is left on error. */
 int cgroup_run_make(struct cgroup_run *r, const char *run_id, struct diag *d) must_check;
 
-/* Kills what is in it, waits (bounded) until it is empty, removes the tree, then the lock. What can't
- * be removed is left to a later sweep. NULL, a zeroed and a removed one are fine. */
+/* Kills what is in it, waits (bounded) until it is empty, removes the tree, then the lock. What
+ * can't be removed is left to a later sweep. NULL, a zeroed and a removed one are fine. */
 void cgroup_run_remove(struct cgroup_run *r);
 
 /* Makes trial-N. The caller closes *ret_fd; *ret_id is the cgroup id (the directory's inode number,
  * as in bpf_get_current_cgroup_id()). 0 or -errno. */
-int cgroup_trial_make(struct cgroup_run *r, uint32_t trial, int *ret_fd, uint64_t *ret_id) must_check;
+int cgroup_trial_make(struct cgroup_run *r, uint32_t trial, int *ret_fd,
+		      uint64_t *ret_id) must_check;
 
 /* SIGKILL to all in it, then waits until it is empty. 0, -ETIMEDOUT after 2 s, or -errno. */
 int cgroup_trial_kill(struct cgroup_run *r, uint32_t trial) must_check;
@@ -57,8 +58,8 @@ int cgroup_trial_remove(struct cgroup_run *r, uint32_t trial) must_check;
 
 /*
  * Removes what dead runs left: every sentinel-* tree whose lock is free, and their lock files. Live
- * runs are left alone, and of two sweeps at once each tree is removed by one. *ret_runs (may be NULL)
- * counts the trees removed. 0, or the first -errno after having tried all.
+ * runs are left alone, and of two sweeps at once each tree is removed by one. *ret_runs (may be
+ * NULL) counts the trees removed. 0, or the first -errno after having tried all.
  */
 int cgroup_sweep(unsigned int *ret_runs) must_check;
 

@@ -101,8 +101,8 @@ static int apply_settings(struct build *b, enum space space)
 
 	if (err)
 		return err;
-	return b->no_ipv6 ? apply(b, space, settings_no6, ARRAY_SIZE(settings_no6)) :
-			    apply(b, space, settings6, ARRAY_SIZE(settings6));
+	return b->no_ipv6 ? apply(b, space, settings_no6, ARRAY_SIZE(settings_no6))
+			  : apply(b, space, settings6, ARRAY_SIZE(settings6));
 }
 
 /* ---- the plan ---- */
@@ -158,13 +158,21 @@ static int make_space(int *ret_ns, uint32_t *ret_inum, uint64_t *ret_cookie)
 	return err ? err : netns_cookie(ret_cookie);
 }
 
-static int make_canary(int *ret_fd)
+static int make_canary(enum space space, int *ret_fd)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	cleanup_fd int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const struct sockaddr_in from = { .sin_family = AF_INET,
+					  .sin_addr.s_addr = inet_addr(RIG_CANARY4_SOURCE) };
+	const int on = 1;
 
 	if (fd < 0)
 		return -errno;
-	*ret_fd = fd;
+	/* An address that is not ours needs IP_TRANSPARENT (flowi_flags in ip_route_output). */
+	if (space == SPACE_BOX &&
+	    (setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on)) < 0 ||
+	     bind(fd, (const struct sockaddr *)&from, sizeof(from)) < 0))
+		return -errno;
+	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
 
@@ -190,7 +198,7 @@ static int make_spaces(struct build *b)
 		if (!err)
 			err = netlink_open(&b->nl[s]);
 		if (!err && spaces[s].canary)
-			err = make_canary(spaces[s].canary);
+			err = make_canary(s, spaces[s].canary);
 		if (err)
 			return err;
 	}
@@ -260,8 +268,9 @@ static int add_via(struct build *b, enum end_id e, bool v6, const char *dst, uns
 	return netlink_add_route(b->nl[here->space], &r);
 }
 
-static int add_far(struct build *b, enum netlink_route_kind kind, bool v6, const char *dst,
-		   unsigned int prefix)
+/* A route that ends in that space: it answers itself, or drops. */
+static int add_end(struct build *b, enum space space, enum netlink_route_kind kind, bool v6,
+		   const char *dst, unsigned int prefix)
 {
 	struct netlink_route r = { .kind = kind,
 				   .v6 = v6,
@@ -270,7 +279,7 @@ static int add_far(struct build *b, enum netlink_route_kind kind, bool v6, const
 
 	if (parse_addr(dst, r.dst) < 0)
 		return -EINVAL;
-	return netlink_add_route(b->nl[SPACE_WORLD], &r);
+	return netlink_add_route(b->nl[space], &r);
 }
 
 static int make_routes_of(struct build *b, bool v6)
@@ -286,9 +295,9 @@ static int make_routes_of(struct build *b, bool v6)
 	if (!err)
 		err = add_via(b, END_WORLD, v6, NULL, 0);
 	if (!err)
-		err = add_far(b, NETLINK_ROUTE_LOCAL, v6, all, prefix);
+		err = add_end(b, SPACE_WORLD, NETLINK_ROUTE_LOCAL, v6, all, prefix);
 	if (!err)
-		err = add_far(b, NETLINK_ROUTE_BLACKHOLE, v6, deaf, prefix);
+		err = add_end(b, SPACE_WORLD, NETLINK_ROUTE_BLACKHOLE, v6, deaf, prefix);
 	return err;
 }
 
@@ -296,6 +305,9 @@ static int make_routes(struct build *b)
 {
 	int err = make_routes_of(b, false);
 
+	if (!err)
+		err = add_end(b, SPACE_HOST, NETLINK_ROUTE_BLACKHOLE, false, RIG_CANARY4_SOURCE,
+			      32);
 	return err || b->no_ipv6 ? err : make_routes_of(b, true);
 }
 

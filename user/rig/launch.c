@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define KILL_WAIT_MS 2000 /* for a killed command to be dead; longer only in uninterruptible sleep */
+#define KILL_WAIT_MS 2000 /* for a killed command to be dead */
 #define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 static char *const env_default[] = { (char *)"PATH=" PATH_DEFAULT, (char *)"HOME=/",

@@ -28,12 +28,13 @@ struct launch {
 	bool started; /* false: nothing below is valid */
 	pid_t pid;    /* 0 after it was reaped */
 	int pidfd;    /* readable once it ended; the caller may poll it */
-	int in;	      /* its stdin; O_NONBLOCK. The caller may close it and set -1. Writing after its
-		       * end raises SIGPIPE */
-	int out;      /* its stdout and stderr; O_NONBLOCK; end of file when all its heirs ended */
+	int in;	      /* its stdin; O_NONBLOCK. The caller may close it and set -1 */
+	int out;      /* its stdout and stderr; O_NONBLOCK; ends with its last heir */
 };
 
 /*
+ * Ignore SIGPIPE: writing to `in` after the command's end raises it.
+ *
  * 0: the command was executed. Else -errno of the step that failed (-ENOENT: no such command), d
  * says which, and *l needs no launch_done(). Blocks until exec, about a millisecond.
  */
@@ -43,8 +44,8 @@ int launch_start(struct launch *l, const struct launch_opts *o, struct diag *d) 
  * reaped before. The descriptors stay open. */
 int launch_reap(struct launch *l, int *ret_status) must_check;
 
-/* Kills it if it is alive (itself; its heirs are the cgroup's matter), reaps it, closes all. NULL, a
- * zeroed and a done one are fine. */
+/* Kills it if it is alive (itself; its heirs are the cgroup's matter), reaps it, closes all. NULL,
+ * a zeroed and a done one are fine. */
 void launch_done(struct launch *l);
 
 #endif

@@ -101,8 +101,8 @@ static int transact(struct netlink *n, int built, struct nl_msg *msg)
 /* A new address of libnl from our 16 bytes. */
 static struct nl_addr *address(const uint8_t a[16], bool v6, unsigned int prefix)
 {
-	struct nl_addr *addr = v6 ? nl_addr_build(AF_INET6, a, 16) :
-				    nl_addr_build(AF_INET, a + 12, 4);
+	struct nl_addr *addr =
+		v6 ? nl_addr_build(AF_INET6, a, 16) : nl_addr_build(AF_INET, a + 12, 4);
 
 	if (addr)
 		nl_addr_set_prefixlen(addr, (int)prefix);
@@ -167,8 +167,8 @@ int netlink_wait_running(struct netlink *n, uint32_t ifindex)
 		struct rtnl_link *link;
 		unsigned int flags;
 
-		/* Asking takes the lock under which the link watch works: with IFF_RUNNING its queue
-		 * discipline is in place too. */
+		/* Asking takes the lock under which the link watch works: with IFF_RUNNING its
+		 * queue discipline is in place too. */
 		if (rtnl_link_get_kernel(n->sock, (int)ifindex, NULL, &link) < 0)
 			return n->error ? n->error : -ENODEV;
 		flags = rtnl_link_get_flags(link);
@@ -229,8 +229,8 @@ static int set_next_hop(struct rtnl_route *route, const struct netlink_route *r)
 		return -ENOMEM;
 	rtnl_route_nh_set_ifindex(hop, (int)r->ifindex);
 	if (r->gateway) {
-		cleanup_nl(nladdr) struct nl_addr *gw = address(r->gateway, r->v6,
-								r->v6 ? 128 : 32);
+		cleanup_nl(nladdr) struct nl_addr *gw =
+			address(r->gateway, r->v6, r->v6 ? 128 : 32);
 
 		if (!gw) {
 			rtnl_route_nh_free(hop);

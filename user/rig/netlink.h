@@ -4,9 +4,9 @@
  * libnl-route, but sent here: libnl folds the kernel's errno into a dozen texts ("Unspecific
  * failure"), and we want to show the truth.
  *
- * Addresses are 16 bytes, IPv4 as v4-mapped; a prefix length counts from the family's own first bit.
- * A struct netlink belongs to the namespace in which it was opened, and to one thread at a time.
- * All return 0 or the kernel's -errno.
+ * Addresses are 16 bytes, IPv4 as v4-mapped; a prefix length counts from the family's own first
+ * bit. A struct netlink belongs to the namespace in which it was opened, and to one thread at a
+ * time. All return 0 or the kernel's -errno.
  */
 #ifndef SENTINEL_NETLINK_H
 #define SENTINEL_NETLINK_H
@@ -36,8 +36,8 @@ int netlink_add_veth(struct netlink *n, const struct netlink_veth_end *a,
 
 int netlink_set_up(struct netlink *n, uint32_t ifindex) must_check;
 
-/* Waits until the link is operational: a veth end that came up before its peer carries nothing until
- * the kernel's link watch ran. -ETIMEDOUT after a second. */
+/* Waits until the link is operational: a veth end that came up before its peer carries nothing
+ * until the kernel's link watch ran. -ETIMEDOUT after a second. */
 int netlink_wait_running(struct netlink *n, uint32_t ifindex) must_check;
 
 /* An IPv6 address is usable at once (no duplicate address detection). */

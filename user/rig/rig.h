@@ -28,7 +28,7 @@
 #define RIG_PORT_DNS 53
 #define RIG_PORT_CANARY 9 /* discard: nobody listens */
 
-#define RIG_FAR4 "203.0.113.0"	    /* /25: answers */
+#define RIG_FAR4 "203.0.113.0"	      /* /25: answers */
 #define RIG_FAR4_DEAF "203.0.113.128" /* /25 */
 #define RIG_FAR4_ALL_PREFIX 24
 #define RIG_FAR4_PREFIX 25
@@ -37,6 +37,9 @@
 #define RIG_FAR6_ALL_PREFIX 48
 #define RIG_FAR6_PREFIX 64
 #define RIG_CANARY4 "203.0.113.1" /* never a trial's own address */
+/* Where box's canaries say they come from (RFC 5737, routed nowhere): errors and answers about them
+ * reach nobody, and are not taken from box's own address's budget of ICMP errors (lane.h). */
+#define RIG_CANARY4_SOURCE "192.0.2.1"
 
 /* Interface names; each is alone in its namespace's role, so all lanes share them. */
 #define RIG_IF_BOX "box0"
