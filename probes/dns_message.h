@@ -12,8 +12,8 @@
 size_t dns_question(const struct probe_attempt *a, uint16_t id, uint8_t out[DNS_QUESTION_MAX]);
 
 /*
- * Whether msg is a response to the question id, and so settles it (a server says its word once): the
- * view becomes "answered" with the far side's digits, "no-data", or "rcode-N". msg is hostile.
+ * Whether msg is a response to the question id, and so settles it (a server says its word once):
+ * the view becomes "answered" with the far side's digits, "no-data", or "rcode-N". msg is hostile.
  */
 bool dns_settles(struct probe_outcome *o, const uint8_t *msg, size_t len, uint16_t id);
 

@@ -22,7 +22,7 @@ static const struct probe_manifest manifests[] = {
 		       .builtin = true },
 		.families = { "@tcp" },
 		.port = 9000,
-		.about = "a TCP connection over IPv4 to an address of the far side, with one line sent",
+		.about = "one line over a TCP connection to the far side, IPv4",
 	},
 	{
 		.p = { .name = "tcp6-connect",
@@ -34,7 +34,7 @@ static const struct probe_manifest manifests[] = {
 		       .builtin = true },
 		.families = { "@tcp" },
 		.port = 9000,
-		.about = "a TCP connection over IPv6 to an address of the far side, with one line sent",
+		.about = "one line over a TCP connection to the far side, IPv6",
 	},
 	{
 		.p = { .name = "udp-send",
@@ -46,7 +46,7 @@ static const struct probe_manifest manifests[] = {
 		       .builtin = true },
 		.families = { "@udp" },
 		.port = 9001,
-		.about = "one UDP datagram over IPv4 to an address of the far side",
+		.about = "one UDP datagram to the far side, IPv4",
 	},
 	{
 		.p = { .name = "dns-udp-direct",
@@ -58,7 +58,7 @@ static const struct probe_manifest manifests[] = {
 		       .builtin = true },
 		.families = { "@dns" },
 		.port = 53,
-		.about = "a DNS question over UDP straight to a server of the far side, past the resolver",
+		.about = "a DNS question over UDP straight to the far side, past any resolver",
 	},
 };
 

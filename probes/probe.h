@@ -24,8 +24,8 @@
 struct probe_manifest {
 	struct ev_probe p;
 	const char *families[PROBE_FAMILIES_MAX]; /* "@tcp", ...; NULL after the last */
-	uint32_t port;				  /* of the far side, unless the caller says another */
-	const char *about;			  /* one line for people */
+	uint32_t port;	   /* of the far side, unless the caller says another */
+	const char *about; /* one line for people */
 };
 
 /* All built-in manifests, in the order in which they are listed and run. Static data. */
@@ -43,13 +43,13 @@ struct probe_attempt {
 	const struct probe_manifest *manifest;
 	uint8_t to[16]; /* IPv4 as v4-mapped */
 	uint16_t port;
-	uint64_t deadline_ns;		   /* CLOCK_MONOTONIC: no call is waited for beyond it */
+	uint64_t deadline_ns;		     /* CLOCK_MONOTONIC: no call is waited for beyond it */
 	char token[2 * MAC_NONCE_BYTES + 1]; /* lower-case hexadecimal */
 };
 
 /* The probe's own view. "answered", "sent" (it left this process, no answer came), "timeout" (no
- * connection in time), "rcode-N" and "no-data" (what a DNS server said instead of an answer), or the
- * errno name of the first call that failed. */
+ * connection in time), "rcode-N" and "no-data" (what a DNS server said instead of an answer), or
+ * the errno name of the first call that failed. */
 struct probe_outcome {
 	char view[EV_NAME_MAX];
 	bool has_answer;

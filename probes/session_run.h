@@ -6,9 +6,9 @@
 #include "probes/session_args.h"
 
 /*
- * Draws the instance, answers the first challenge on out, makes the attempt, says on out that it ran
- * and what came back, then answers challenges that come on in until "quit", end of file or hold_ms
- * ends it. Each line is one write(), so that output of others can't get into its middle.
+ * Draws the instance, answers the first challenge on out, makes the attempt, says on out that it
+ * ran and what came back, then answers challenges that come on in until "quit", end of file or
+ * hold_ms ends it. Each line is one write(), so that output of others can't get into its middle.
  *
  * Both descriptors stay the caller's. 0; -errno where the instance could not be drawn or a line not
  * written. A line that could not be written stops nothing: a sandbox that loses output can still

@@ -87,19 +87,19 @@ static void serve_datagram(struct collector *c, const struct listener *l, const 
 static void serve_datagrams(struct collector *c, struct listener *l)
 {
 	struct datagram d;
+	uint32_t lost = 0;
+	int n = 1;
 
-	for (int i = 0; i < BURST; i++) {
-		int n = listener_receive(l, c->datagram, sizeof(c->datagram), &d);
-
-		if (n == 0)
-			return;
-		if (n < 0) /* one that the kernel could not give us */
-			d.dropped = 1;
-		if (d.dropped && !c->quiet)
-			receive_log_lost(&c->log, d.dropped);
+	for (int i = 0; i < BURST && n; i++) {
+		n = listener_receive(l, c->datagram, sizeof(c->datagram), &d);
 		if (n > 0)
 			serve_datagram(c, l, &d);
+		else if (n < 0) /* one that the kernel could not give us */
+			lost++;
 	}
+	lost += listener_dropped(l);
+	if (lost && !c->quiet)
+		receive_log_lost(&c->log, lost);
 }
 
 /* ---- connections ---- */

@@ -87,7 +87,8 @@ void connections_expire(struct connections *t, uint64_t now_ns, const struct mes
 
 /* Bytes of the first message in len bytes at p, and where it starts; 0 where it is not whole yet. A
  * line that fills the buffer is a message as it is. */
-static size_t next_message(const struct connection *c, const uint8_t *p, size_t len, size_t *ret_off)
+static size_t next_message(const struct connection *c, const uint8_t *p, size_t len,
+			   size_t *ret_off)
 {
 	const uint8_t *end;
 	size_t n;

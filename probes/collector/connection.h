@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The far side's TCP connections: a bounded table, each with a bounded buffer and a bounded life. */
+/* The far side's TCP connections: a bounded table, each with a bounded buffer and life. */
 #ifndef SENTINEL_COLLECTOR_CONNECTION_H
 #define SENTINEL_COLLECTOR_CONNECTION_H
 
@@ -40,7 +40,8 @@ void connections_done(struct connections *t);
 /* Takes over fd. Where the table is full, the one that was idle longest is ended first (as by
  * connection_end). Never fails. */
 struct connection *connections_add(struct connections *t, int fd, enum service service,
-				   const struct endpoints *ends, uint64_t now_ns, const struct message_sink *sink);
+				   const struct endpoints *ends, uint64_t now_ns,
+				   const struct message_sink *sink);
 
 /* Ends the connection that was idle longest; false where none is open. */
 bool connections_evict(struct connections *t, const struct message_sink *sink);
@@ -53,7 +54,8 @@ void connections_expire(struct connections *t, uint64_t now_ns, const struct mes
  * messages without the length before them. Ends the connection at its end, at an error, or at
  * CONNECTION_BYTES_MAX.
  */
-void connection_read(struct connections *t, struct connection *c, uint64_t now_ns, const struct message_sink *sink);
+void connection_read(struct connections *t, struct connection *c, uint64_t now_ns,
+		     const struct message_sink *sink);
 
 /* Hands what is left in the buffer to the sink as a last message, and closes. */
 void connection_end(struct connections *t, struct connection *c, const struct message_sink *sink);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/collector/listener.h"
 
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 
-#define BACKLOG 128
+#define BACKLOG 1024 /* a full queue costs a caller the second until its SYN is sent again */
 /* A burst that finds us logging must fit; 4 MiB is about 5,000 datagrams of a probe's size. */
 #define RECEIVE_BUFFER_BYTES (4 << 20)
 
@@ -70,15 +71,15 @@ static int set_type_options(int fd, int type)
 	/* less than wished for is no error: what then is dropped is counted */
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof(bytes)) < 0)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
-	return set_on(fd, SOL_SOCKET, SO_RXQ_OVFL);
+	return 0;
 }
 
 static int bind_any(int fd, int family, uint16_t port)
 {
 	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
 	struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = htons(port) };
-	int ret = family == AF_INET ? bind(fd, (struct sockaddr *)&v4, sizeof(v4)) :
-				      bind(fd, (struct sockaddr *)&v6, sizeof(v6));
+	int ret = family == AF_INET ? bind(fd, (struct sockaddr *)&v4, sizeof(v4))
+				    : bind(fd, (struct sockaddr *)&v6, sizeof(v6));
 
 	return ret < 0 ? -errno : 0;
 }
@@ -132,10 +133,10 @@ void listeners_close(struct listeners *l)
 
 union control { /* aligned as CMSG_ macros want it */
 	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(uint32_t))];
+	char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo))];
 };
 
-static void read_control(struct listener *l, struct msghdr *m, struct datagram *d)
+static void read_asked(struct msghdr *m, uint8_t ret[16])
 {
 	struct sockaddr_storage to = { .ss_family = AF_UNSPEC };
 	uint16_t unused;
@@ -153,19 +154,13 @@ static void read_control(struct listener *l, struct msghdr *m, struct datagram *
 			memcpy(&info, CMSG_DATA(c), sizeof(info));
 			to.ss_family = AF_INET6;
 			((struct sockaddr_in6 *)&to)->sin6_addr = info.ipi6_addr;
-		} else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SO_RXQ_OVFL) {
-			uint32_t total;
-
-			memcpy(&total, CMSG_DATA(c), sizeof(total));
-			d->dropped = total - l->dropped; /* counts on through 2^32 */
-			l->dropped = total;
 		}
 	}
 	if (to.ss_family != AF_UNSPEC)
-		endpoint_from(&to, d->ends.dst, &unused);
+		endpoint_from(&to, ret, &unused);
 }
 
-int listener_receive(struct listener *l, void *buf, size_t n, struct datagram *ret)
+int listener_receive(const struct listener *l, void *buf, size_t n, struct datagram *ret)
 {
 	union control control;
 	struct iovec iov = { .iov_base = buf, .iov_len = n };
@@ -185,8 +180,20 @@ int listener_receive(struct listener *l, void *buf, size_t n, struct datagram *r
 	ret->peer_len = m.msg_namelen;
 	endpoint_from(&ret->peer, ret->ends.src, &ret->ends.sport);
 	ret->ends.dport = l->port;
-	read_control(l, &m, ret);
+	read_asked(&m, ret->ends.dst);
 	return 1;
+}
+
+uint32_t listener_dropped(struct listener *l)
+{
+	uint32_t info[SK_MEMINFO_VARS] = { 0 }, dropped;
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(l->fd, SOL_SOCKET, SO_MEMINFO, info, &len) < 0)
+		return 0;
+	dropped = info[SK_MEMINFO_DROPS] - l->dropped; /* counts on through 2^32 */
+	l->dropped = info[SK_MEMINFO_DROPS];
+	return dropped;
 }
 
 /* The source address that the answer must carry: the one that was asked. */

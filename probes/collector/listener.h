@@ -12,11 +12,11 @@ enum service { SERVICE_TEXT, SERVICE_DNS };
 #define LISTENER_MAX 8 /* four ports, two families */
 
 struct listener {
-	int fd; /* owned */
+	int fd;	  /* owned */
 	int type; /* SOCK_STREAM or SOCK_DGRAM */
 	enum service service;
 	uint16_t port;
-	uint32_t dropped; /* the kernel's count of datagrams for which the queue had no room */
+	uint32_t dropped; /* of datagrams, as listener_dropped() saw it last */
 };
 
 struct listeners {
@@ -38,15 +38,19 @@ struct datagram {
 	struct sockaddr_storage peer;
 	socklen_t peer_len;
 	size_t len; /* of what is in the buffer */
-	uint32_t dropped; /* datagrams that the kernel dropped since the last one */
 };
 
 /* Takes one into buf. 1 taken, 0 there is none, -errno. */
-int listener_receive(struct listener *l, void *buf, size_t n, struct datagram *ret) must_check;
+int listener_receive(const struct listener *l, void *buf, size_t n,
+		     struct datagram *ret) must_check;
 
 /* Answers it. Whether the kernel took the answer. */
 bool listener_answer(const struct listener *l, const struct datagram *d, const void *data,
 		     size_t len);
+
+/* How many datagrams the kernel dropped since the last call, for want of room in the queue. Asked
+ * after a burst it misses none: where one was dropped, others are waiting. */
+uint32_t listener_dropped(struct listener *l);
 
 /* Splits a socket address: IPv4 as v4-mapped, port in host order. */
 void endpoint_from(const struct sockaddr_storage *ss, uint8_t ret_addr[16], uint16_t *ret_port);

@@ -27,7 +27,7 @@ struct endpoints { /* of a message: src sent it, dst was asked; ports in host or
 };
 
 struct received {
-	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint64_t time_ns;  /* CLOCK_MONOTONIC */
 	const char *proto; /* "tcp", "udp" */
 	struct endpoints ends;
 	bool answered; /* ours was handed to the kernel, whole */

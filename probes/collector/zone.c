@@ -71,7 +71,7 @@ static bool is_zone(const uint8_t *name, size_t len)
 	return true;
 }
 
-/* The one question, which starts right behind the header. A pointer has nothing to point to there. */
+/* The one question, right behind the header: a pointer has nothing to point to there. */
 static bool parse_question(const uint8_t *msg, size_t len, struct question *ret)
 {
 	size_t off = HEADER_BYTES;
@@ -105,7 +105,8 @@ static bool first_label_token(const uint8_t *msg, const struct question *q,
 	return hex_decode(ret, MAC_NONCE_BYTES, hex) == 0;
 }
 
-static void put_header(struct out *o, const uint8_t *msg, unsigned int rcode, unsigned int questions)
+static void put_header(struct out *o, const uint8_t *msg, unsigned int rcode,
+		       unsigned int questions)
 {
 	unsigned int flags = get16(msg + 2) & (OPCODE_MASK | FLAG_RD);
 
@@ -155,11 +156,11 @@ static void put_soa(struct out *o, size_t count_off, size_t zone)
 	put16(o, POINTER | (unsigned int)zone);
 	put(o, mailbox, sizeof(mailbox));
 	put16(o, POINTER | (unsigned int)zone);
-	put32(o, 1);	  /* serial */
-	put32(o, 3600);	  /* refresh */
-	put32(o, 600);	  /* retry */
-	put32(o, 86400);  /* expire */
-	put32(o, 0);	  /* negative answers are not cached either */
+	put32(o, 1);	 /* serial */
+	put32(o, 3600);	 /* refresh */
+	put32(o, 600);	 /* retry */
+	put32(o, 86400); /* expire */
+	put32(o, 0);	 /* negative answers are not cached either */
 }
 
 static size_t refuse(const uint8_t *msg, unsigned int rcode, uint8_t *buf)

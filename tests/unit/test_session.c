@@ -221,9 +221,11 @@ static void test_args(void **state unused_arg)
 
 static void test_args_family(void **state unused_arg)
 {
-	static const char *const v6[] = { "p", "SENTINEL1:" H32, "probe=tcp-connect", "to=::1",
-					  "port=1", "challenge=" H32, "timeout_ms=1", "hold_ms=1",
-					  NULL };
+	static const char *const v6[] = {
+		"p",	  "SENTINEL1:" H32, "probe=tcp-connect", "to=::1",
+		"port=1", "challenge=" H32, "timeout_ms=1",	 "hold_ms=1",
+		NULL
+	};
 	struct session_args a;
 	char why[256];
 
@@ -340,7 +342,10 @@ static void test_dns_answer(void **state unused_arg)
 	uint8_t msg[512];
 	size_t n = dns_answer(msg);
 
-	assert_memory_equal(msg + 12, "\x20" H32 "\x0e" "dns-udp-direct\x08sentinel\x04test\0", 64);
+	assert_memory_equal(msg + 12,
+			    "\x20" H32 "\x0e"
+			    "dns-udp-direct\x08sentinel\x04test\0",
+			    64);
 	assert_false(dns_settles(&o, msg, n, 0x1235));
 	assert_true(dns_settles(&o, msg, n, 0x1234));
 	assert_true(o.has_answer);
@@ -371,12 +376,18 @@ static void test_dns_mutations(void **state unused_arg)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_manifests),	cmocka_unit_test(test_line_forms),
-		cmocka_unit_test(test_line_nul_and_cut), cmocka_unit_test(test_line_round_trip),
-		cmocka_unit_test(test_line_mutations),	cmocka_unit_test(test_line_is_linear),
-		cmocka_unit_test(test_args),		cmocka_unit_test(test_args_family),
-		cmocka_unit_test(test_session_answers), cmocka_unit_test(test_session_ends),
-		cmocka_unit_test(test_dns_answer),	cmocka_unit_test(test_dns_mutations),
+		cmocka_unit_test(test_manifests),
+		cmocka_unit_test(test_line_forms),
+		cmocka_unit_test(test_line_nul_and_cut),
+		cmocka_unit_test(test_line_round_trip),
+		cmocka_unit_test(test_line_mutations),
+		cmocka_unit_test(test_line_is_linear),
+		cmocka_unit_test(test_args),
+		cmocka_unit_test(test_args_family),
+		cmocka_unit_test(test_session_answers),
+		cmocka_unit_test(test_session_ends),
+		cmocka_unit_test(test_dns_answer),
+		cmocka_unit_test(test_dns_mutations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,7 +88,10 @@ static void test_zone_answers(void **state unused_arg)
 	assert_memory_equal(out + len + 13, want, 64);
 }
 
-#define ASK(...) { __VA_ARGS__, sizeof(__VA_ARGS__) - 1 }
+#define ASK(...)                                                                                   \
+	{                                                                                          \
+		__VA_ARGS__, sizeof(__VA_ARGS__) - 1                                               \
+	}
 
 /* rcode -1: no response */
 static const struct zone_case {
@@ -104,18 +107,27 @@ static const struct zone_case {
 	{ "no token", ASK(HEADER "\x01x\x08sentinel\x04test\x00" TXT_IN), 0, 0, 1 },
 	{ "the zone", ASK(HEADER "\x08sentinel\x04test\x00" TXT_IN), 0, 0, 1 },
 	{ "its SOA", ASK(HEADER "\x08sentinel\x04test\x00\x00\x06\x00\x01"), 0, 1, 0 },
-	{ "another zone", ASK(HEADER "\x20" H32 "\x07" "example\x00" TXT_IN), 5, 0, 0 },
-	{ "a name that only ends like it", ASK(HEADER "\x09xsentinel\x04test\x00" TXT_IN), 5, 0, 0 },
+	{ "another zone",
+	  ASK(HEADER "\x20" H32 "\x07"
+		     "example\x00" TXT_IN),
+	  5, 0, 0 },
+	{ "a name that only ends like it", ASK(HEADER "\x09xsentinel\x04test\x00" TXT_IN), 5, 0,
+	  0 },
 	{ "the root", ASK(HEADER "\x00" TXT_IN), 5, 0, 0 },
 	{ "another class", ASK(HEADER NAME "\x00\x10\x00\x03"), 5, 0, 0 },
 	{ "a pointer", ASK(HEADER "\xc0\x0c" TXT_IN), 1, 0, 0 },
-	{ "cut in the name", ASK(HEADER "\x20" "0011"), 1, 0, 0 },
+	{ "cut in the name",
+	  ASK(HEADER "\x20"
+		     "0011"),
+	  1, 0, 0 },
 	{ "cut in the type", ASK(HEADER NAME "\x00\x10\x00"), 1, 0, 0 },
 	{ "no question", ASK("\x12\x34\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00"), 1, 0, 0 },
-	{ "two questions", ASK("\x12\x34\x01\x00\x00\x02\x00\x00\x00\x00\x00\x00" NAME TXT_IN), 1, 0,
+	{ "two questions", ASK("\x12\x34\x01\x00\x00\x02\x00\x00\x00\x00\x00\x00" NAME TXT_IN), 1,
+	  0, 0 },
+	{ "an update", ASK("\x12\x34\x28\x00\x00\x01\x00\x00\x00\x00\x00\x00" NAME TXT_IN), 4, 0,
 	  0 },
-	{ "an update", ASK("\x12\x34\x28\x00\x00\x01\x00\x00\x00\x00\x00\x00" NAME TXT_IN), 4, 0, 0 },
-	{ "a response", ASK("\x12\x34\x81\x00\x00\x01\x00\x00\x00\x00\x00\x00" NAME TXT_IN), -1, 0, 0 },
+	{ "a response", ASK("\x12\x34\x81\x00\x00\x01\x00\x00\x00\x00\x00\x00" NAME TXT_IN), -1, 0,
+	  0 },
 	{ "half a header", ASK("\x12\x34\x01\x00\x00\x01"), -1, 0, 0 },
 	{ "nothing", ASK(""), -1, 0, 0 },
 };

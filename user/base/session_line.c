@@ -87,9 +87,8 @@ static bool parse_fields(struct cursor c, struct session_line *ret)
 	if (!l.kind || !take_text(&c, " instance=") || !take_hex(&c, l.instance, MAC_NONCE_BYTES) ||
 	    !take_text(&c, " mac=") || !take_hex(&c, l.mac, MAC_BYTES))
 		return false;
-	if (l.kind == SESSION_LINE_RAN &&
-	    (!take_text(&c, " view=") || !take_word(&c, l.view) || !take_text(&c, " answer=") ||
-	     !take_answer(&c, &l)))
+	if (l.kind == SESSION_LINE_RAN && (!take_text(&c, " view=") || !take_word(&c, l.view) ||
+					   !take_text(&c, " answer=") || !take_answer(&c, &l)))
 		return false;
 	*ret = l;
 	return true;

@@ -39,8 +39,8 @@ struct session_line {
 
 /*
  * Finds the first well-formed session line in len bytes of hostile output: NULs and anything else
- * may stand before the prefix and behind the last field (a terminal's "\r", a log's quote). The last
- * field must end where its alphabet ends. len is not bounded; the work is linear in it.
+ * may stand before the prefix and behind the last field (a terminal's "\r", a log's quote). The
+ * last field must end where its alphabet ends. len is not bounded; the work is linear in it.
  *
  * 0; -ENOENT where no prefix is in it; -EBADMSG where none that is leads a well-formed line. *ret
  * is written on 0 only.

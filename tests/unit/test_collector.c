@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The far side as a process of its own in a network namespace of its own, asked by the real probes
+ * and by people who wish it ill. Needs CAP_SYS_ADMIN for the namespace: skipped without.
+ */
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "probes/attempt.h"
+#include "probes/collector/collector.h"
+
+#define H32 "00112233445566778899aabbccddeeff"
+#define ASKED "127.0.0.77" /* of loopback's /8, and not the one that an answer has by default */
+
+static const uint8_t key[MAC_BYTES] = { 42 };
+
+struct far {
+	pid_t pid;
+	int log;
+	char text[1 << 16]; /* read from log, not yet taken */
+	size_t len;
+};
+
+static bool no_namespace;
+
+static int loopback_up(void)
+{
+	cleanup_fd int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq r = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+
+	return fd < 0 || ioctl(fd, SIOCSIFFLAGS, &r) < 0 ? -errno : 0;
+}
+
+static int enter_namespace(void **state unused_arg)
+{
+	no_namespace = unshare(CLONE_NEWNET) < 0;
+	if (no_namespace)
+		print_message("skipped: a network namespace cannot be made: %s\n", strerror(errno));
+	return no_namespace ? 0 : loopback_up();
+}
+
+/* The next line of the log, at most 5 s away; "" at its end or after that. */
+static void next_line(struct far *f, char *out, size_t n)
+{
+	struct pollfd p = { .fd = f->log, .events = POLLIN };
+	char *end;
+
+	out[0] = '\0';
+	while (!(end = memchr(f->text, '\n', f->len))) {
+		ssize_t got = poll(&p, 1, 5000) == 1
+				      ? read(f->log, f->text + f->len, sizeof(f->text) - f->len)
+				      : 0;
+
+		if (got <= 0)
+			return;
+		f->len += (size_t)got;
+	}
+	*end = '\0';
+	(void)str_copy(out, n, f->text);
+	f->len -= (size_t)(end + 1 - f->text);
+	memmove(f->text, end + 1, f->len);
+}
+
+static void be_far_side(int log_fd, bool quiet)
+{
+	struct collector_opts o = { .log_fd = log_fd, .quiet = quiet };
+	struct collector *c;
+	uint16_t port;
+	int err;
+
+	memcpy(o.key, key, sizeof(key));
+	err = collector_new(&o, &c, &port);
+	if (!err) {
+		err = collector_run(c);
+		collector_free(c);
+	}
+	_exit(err == -EPIPE ? 0 : 1);
+}
+
+static struct far *far_start(bool quiet)
+{
+	struct far *f = calloc(1, sizeof(*f));
+	char line[4096];
+	int fd[2];
+
+	assert_non_null(f);
+	assert_int_equal(pipe2(fd, O_CLOEXEC), 0);
+	f->pid = fork();
+	assert_true(f->pid >= 0);
+	if (!f->pid) {
+		(void)close(fd[0]);
+		be_far_side(fd[1], quiet);
+	}
+	(void)close(fd[1]);
+	f->log = fd[0];
+	next_line(f, line, sizeof(line));
+	assert_string_equal(line, "{\"ready\":true}");
+	return f;
+}
+
+/* It must still be there, and end by itself when its reader goes. */
+static void far_stop(struct far *f)
+{
+	int status;
+
+	assert_int_equal(waitpid(f->pid, &status, WNOHANG), 0);
+	(void)close(f->log);
+	assert_int_equal(waitpid(f->pid, &status, 0), f->pid);
+	assert_int_equal(status, 0);
+	free(f);
+}
+
+static void proof(const char *token_hex, uint8_t ret[MAC_BYTES])
+{
+	uint8_t token[MAC_NONCE_BYTES];
+
+	assert_int_equal(hex_decode(token, sizeof(token), token_hex), 0);
+	mac_answer(key, token, ret);
+}
+
+static int dial(int type, uint16_t port)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(port) };
+	struct timeval patience = { .tv_sec = 5 };
+	int fd = socket(AF_INET, type | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(inet_pton(AF_INET, ASKED, &a.sin_addr), 1);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	return fd;
+}
+
+/* Everything that comes until end of file or n bytes; its length. */
+static size_t hear(int fd, void *out, size_t n)
+{
+	size_t len = 0;
+	ssize_t got;
+
+	while (len < n && (got = recv(fd, (char *)out + len, n - len, 0)) > 0)
+		len += (size_t)got;
+	return len;
+}
+
+static void assert_serves(struct far *f)
+{
+	struct probe_outcome o = { .has_answer = false };
+	uint8_t want[MAC_BYTES];
+	cleanup_fd int fd = dial(SOCK_STREAM, 9000);
+	char answer[81];
+
+	(void)f;
+	assert_int_equal(send(fd, "SENTINEL " H32 "\n", 42, 0), 42);
+	assert_int_equal(hear(fd, answer, sizeof(answer)), sizeof(answer));
+	assert_true(outcome_answer_text(&o, answer, sizeof(answer)));
+	proof(H32, want);
+	assert_memory_equal(o.answer, want, sizeof(want));
+}
+
+/* ---- the probes ---- */
+
+static void attempt(probe_fn fn, const char *name, const char *to, struct probe_outcome *ret)
+{
+	struct probe_attempt a = { .manifest = probe_manifest_find(name),
+				   .deadline_ns = mono_ns() + 5 * NSEC_PER_SEC,
+				   .token = H32 };
+
+	a.port = (uint16_t)a.manifest->port;
+	assert_int_equal(parse_addr(to, a.to), 0);
+	fn(&a, ret);
+}
+
+static void test_probes(void **state unused_arg)
+{
+	static const struct {
+		const char *name;
+		probe_fn fn;
+		const char *to, *proto;
+		bool dns;
+	} cases[] = {
+		{ "tcp-connect", probe_tcp_connect, ASKED, "tcp", false },
+		{ "tcp6-connect", probe_tcp_connect, "::1", "tcp", false },
+		{ "udp-send", probe_udp_send, ASKED, "udp", false },
+		{ "dns-udp-direct", probe_dns_udp_direct, ASKED, "udp", true },
+	};
+	char line[4096], part[128], token[65];
+	uint8_t want[MAC_BYTES];
+	struct far *f;
+
+	if (no_namespace)
+		skip();
+	f = far_start(false);
+	proof(H32, want);
+	hex_encode(token, H32, 32);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct probe_outcome o = { .has_answer = false };
+
+		attempt(cases[i].fn, cases[i].name, cases[i].to, &o);
+		assert_string_equal(o.view, "answered");
+		assert_memory_equal(o.answer, want, sizeof(want));
+		next_line(f, line, sizeof(line));
+		assert_int_equal(str_format(part, sizeof(part), "\"proto\":\"%s\",\"src\":\"",
+					    cases[i].proto),
+				 0);
+		assert_non_null(strstr(line, part));
+		assert_int_equal(str_format(part, sizeof(part), "\"dst\":\"%s\",\"dport\":%u,",
+					    cases[i].to, probe_manifest_find(cases[i].name)->port),
+				 0);
+		assert_non_null(strstr(line, part));
+		assert_non_null(strstr(line, "\"answered\":true,"));
+		assert_non_null(strstr(line, token));
+	}
+	far_stop(f);
+}
+
+static void test_answers_from_the_address_asked(void **state unused_arg)
+{
+	static const struct {
+		int family;
+		const char *to;
+	} cases[] = { { AF_INET, ASKED }, { AF_INET6, "::1" } };
+	struct far *f;
+
+	if (no_namespace)
+		skip();
+	f = far_start(false);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct probe_manifest m = { .p.family = (uint32_t)cases[i].family };
+		struct probe_attempt a = { .manifest = &m, .port = 9001 };
+		cleanup_fd int fd = socket(cases[i].family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		struct sockaddr_storage to, from;
+		socklen_t len, from_len = sizeof(from);
+		char answer[128];
+
+		assert_int_equal(parse_addr(cases[i].to, a.to), 0);
+		len = attempt_destination(&a, &to);
+		assert_int_equal(sendto(fd, "SENTINEL " H32, 41, 0, (struct sockaddr *)&to, len),
+				 41);
+		assert_int_equal(recvfrom(fd, answer, sizeof(answer), 0, (struct sockaddr *)&from,
+					  &from_len),
+				 81);
+		assert_int_equal(from_len, len);
+		if (cases[i].family == AF_INET)
+			assert_memory_equal(&((struct sockaddr_in *)&from)->sin_addr, a.to + 12, 4);
+		else
+			assert_memory_equal(&((struct sockaddr_in6 *)&from)->sin6_addr, a.to, 16);
+	}
+	far_stop(f);
+}
+
+static void test_quiet(void **state unused_arg)
+{
+	struct pollfd p;
+	struct far *f;
+
+	if (no_namespace)
+		skip();
+	f = far_start(true);
+	assert_serves(f);
+	p = (struct pollfd){ .fd = f->log, .events = POLLIN };
+	assert_int_equal(poll(&p, 1, 100), 0);
+	far_stop(f);
+}
+
+/* ---- hostile input ---- */
+
+static void test_garbage(void **state unused_arg)
+{
+	static const struct {
+		int type;
+		uint16_t port;
+	} doors[] = {
+		{ SOCK_DGRAM, 9001 }, { SOCK_DGRAM, 53 }, { SOCK_STREAM, 9000 }, { SOCK_STREAM, 53 }
+	};
+	uint8_t bytes[3000], answer[64];
+	struct far *f;
+
+	if (no_namespace)
+		skip();
+	f = far_start(true);
+	for (int round = 0; round < 200; round++) {
+		size_t i = (size_t)round % ARRAY_SIZE(doors);
+		cleanup_fd int fd = dial(doors[i].type, doors[i].port);
+
+		assert_int_equal(random_bytes(bytes, sizeof(bytes)), 0);
+		bytes[2] |= 0x80; /* to the DNS a response: never answered */
+		(void)send(fd, bytes, sizeof(bytes) - (size_t)round, MSG_NOSIGNAL);
+		if (doors[i].port == 9001 || doors[i].type == SOCK_DGRAM)
+			assert_int_equal(recv(fd, answer, sizeof(answer), MSG_DONTWAIT), -1);
+	}
+	assert_serves(f);
+	far_stop(f);
+}
+
+static void test_endless_line(void **state unused_arg)
+{
+	size_t len = 10u << 20, sent = 0;
+	cleanup_free char *p = malloc(len);
+	struct far *f;
+	ssize_t n = 0;
+
+	if (no_namespace)
+		skip();
+	f = far_start(true);
+	memset(p, 'x', len);
+	{
+		cleanup_fd int fd = dial(SOCK_STREAM, 9000);
+
+		while (sent < len && (n = send(fd, p + sent, len - sent, MSG_NOSIGNAL)) > 0)
+			sent += (size_t)n;
+		/* it hung up after 64 KiB; what the buffers between us held doesn't count */
+		assert_true(n < 0 && (errno == EPIPE || errno == ECONNRESET));
+	}
+	assert_serves(f);
+	far_stop(f);
+}
+
+static void test_half_dns(void **state unused_arg)
+{
+	static const uint8_t half[] = { 0, 60, 0x12, 0x34, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 32, 'a' };
+	uint8_t answer[64];
+	char line[4096];
+	struct far *f;
+
+	if (no_namespace)
+		skip();
+	f = far_start(false);
+	{
+		cleanup_fd int fd = dial(SOCK_DGRAM, 53);
+
+		assert_int_equal(send(fd, half + 2, sizeof(half) - 2, 0), sizeof(half) - 2);
+		assert_int_equal(recv(fd, answer, sizeof(answer), 0), 12);
+		assert_int_equal(answer[3] & 15, 1); /* FORMERR */
+	}
+	next_line(f, line, sizeof(line));
+	assert_non_null(strstr(line, "\"answered\":false,\"data\":\"1234"));
+	{
+		cleanup_fd int fd = dial(SOCK_STREAM, 53);
+
+		assert_int_equal(send(fd, half, sizeof(half), 0), sizeof(half));
+		assert_int_equal(shutdown(fd, SHUT_WR), 0);
+		assert_int_equal(hear(fd, answer, sizeof(answer)), 0);
+	}
+	next_line(f, line, sizeof(line));
+	assert_non_null(strstr(line, "\"answered\":false,\"data\":\"003c1234"));
+	far_stop(f);
+}
+
+static void test_byte_by_byte(void **state unused_arg)
+{
+	static const char text[] = "x\nSENTINEL " H32 "\n";
+	struct far *f;
+	char answer[81];
+
+	if (no_namespace)
+		skip();
+	f = far_start(true);
+	{
+		cleanup_fd int fd = dial(SOCK_STREAM, 9000);
+
+		for (size_t i = 0; i < sizeof(text) - 1; i++)
+			assert_int_equal(send(fd, text + i, 1, 0), 1);
+		assert_int_equal(hear(fd, answer, sizeof(answer)), sizeof(answer));
+	}
+	far_stop(f);
+}
+
+/* The 257th connection costs the oldest its place, and everybody else nothing. */
+static void test_many_connections(void **state unused_arg)
+{
+	enum { MANY = 300 };
+	struct far *f;
+	int fd[MANY];
+	char c;
+
+	if (no_namespace)
+		skip();
+	f = far_start(true);
+	for (int i = 0; i < MANY; i++)
+		fd[i] = dial(SOCK_STREAM, 9000);
+	assert_serves(f);
+	assert_int_equal(recv(fd[0], &c, 1, 0), 0);
+	assert_int_equal(recv(fd[MANY - 1], &c, 1, MSG_DONTWAIT), -1);
+	for (int i = 0; i < MANY; i++)
+		(void)close(fd[i]);
+	far_stop(f);
+}
+
+/* Reads the log until every message that was sent is in it, as a line or as lost. */
+static void count_all(struct far *f, uint64_t sent, uint64_t *ret_lost)
+{
+	uint64_t lines = 0, lost = 0, n;
+	char line[4096];
+
+	while (lines + lost < sent) {
+		next_line(f, line, sizeof(line));
+		assert_int_not_equal(line[0], '\0');
+		if (strncmp(line, "{\"lost\":", 8) != 0) {
+			lines++;
+			continue;
+		}
+		*strchr(line, '}') = '\0';
+		assert_int_equal(parse_u64(line + 8, 1, sent, &n), 0);
+		lost += n;
+	}
+	assert_int_equal(lines + lost, sent);
+	*ret_lost = lost;
+}
+
+/* Nobody reads the log: every message is answered all the same, and none is lost in silence. */
+static void test_stalled_reader(void **state unused_arg)
+{
+	enum { SENT = 3000 };
+	char answer[128];
+	struct far *f;
+	uint64_t lost;
+
+	if (no_namespace)
+		skip();
+	f = far_start(false);
+	{
+		cleanup_fd int fd = dial(SOCK_DGRAM, 9001);
+
+		for (int i = 0; i < SENT; i++) {
+			assert_int_equal(send(fd, "SENTINEL " H32 "\n", 42, 0), 42);
+			assert_int_equal(recv(fd, answer, sizeof(answer), 0), 81);
+		}
+	}
+	count_all(f, SENT, &lost);
+	assert_true(lost > 0);
+	far_stop(f);
+}
+
+/* What the kernel itself had no room for is counted too. */
+static void test_kernel_drops(void **state unused_arg)
+{
+	enum { SENT = 40000 };
+	struct far *f;
+	uint64_t lost;
+
+	if (no_namespace)
+		skip();
+	f = far_start(false);
+	{
+		cleanup_fd int fd = dial(SOCK_DGRAM, 9001);
+
+		assert_int_equal(kill(f->pid, SIGSTOP), 0);
+		for (int i = 0; i < SENT; i++)
+			assert_int_equal(send(fd, "flood", 5, 0), 5);
+		assert_int_equal(kill(f->pid, SIGCONT), 0);
+	}
+	count_all(f, SENT, &lost);
+	assert_true(lost > 0);
+	far_stop(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_answers_from_the_address_asked),
+		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_endless_line),
+		cmocka_unit_test(test_half_dns),
+		cmocka_unit_test(test_byte_by_byte),
+		cmocka_unit_test(test_many_connections),
+		cmocka_unit_test(test_stalled_reader),
+		cmocka_unit_test(test_kernel_drops),
+	};
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	return cmocka_run_group_tests(tests, enter_namespace, NULL);
+}
