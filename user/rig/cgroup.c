@@ -129,21 +129,21 @@ static int is_populated(int events)
 static int wait_empty(int dir)
 {
 	cleanup_fd int events = openat(dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
-	uint64_t deadline = mono_ns() + WAIT_MS * NSEC_PER_MSEC;
+	const uint64_t deadline = mono_ns() + WAIT_MS * NSEC_PER_MSEC;
 	struct pollfd p = { .fd = events, .events = POLLPRI };
 
 	if (events < 0)
 		return -errno;
 	for (;;) {
 		int populated = is_populated(events);
-		uint64_t now = mono_ns();
 
 		if (populated <= 0)
 			return populated;
-		if (now >= deadline)
+		if (mono_ns() >= deadline)
 			return -ETIMEDOUT;
-		/* Wakes with each change since the last read. */
-		if (poll(&p, 1, (int)((deadline - now) / NSEC_PER_MSEC) + 1) < 0 && errno != EINTR)
+		/* Wakes with a change, but the kernel tells at most one in 10 ms
+		 * (CGROUP_FILE_NOTIFY_MIN_INTV): so look again. */
+		if (poll(&p, 1, 1) < 0 && errno != EINTR)
 			return -errno;
 	}
 }

@@ -50,7 +50,8 @@ void cgroup_run_remove(struct cgroup_run *r);
 int cgroup_trial_make(struct cgroup_run *r, uint32_t trial, int *ret_fd,
 		      uint64_t *ret_id) must_check;
 
-/* SIGKILL to all in it, then waits until it is empty. 0, -ETIMEDOUT after 2 s, or -errno. */
+/* SIGKILL to all in it, then waits until it is empty. 0, -ETIMEDOUT after 2 s, or -errno. Nothing
+ * can be launched in it afterwards (launch.h). */
 int cgroup_trial_kill(struct cgroup_run *r, uint32_t trial) must_check;
 
 /* Removes trial-N and what was made below it, killing first what still lives there. 0 or -errno. */

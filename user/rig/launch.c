@@ -22,25 +22,26 @@ static char *const env_default[] = { (char *)"PATH=" PATH_DEFAULT, (char *)"HOME
 
 /* The child's steps, for the message about the one that failed. */
 enum step {
-	STEP_NONE = 0,
-	STEP_DESCRIPTORS,
+	STEP_DESCRIPTORS = 0,
 	STEP_NETNS,
 	STEP_SESSION,
 	STEP_USER,
 	STEP_CAPABILITIES,
 	STEP_EXEC,
+	STEP_KILLED,
 };
 static const char *const step_text[] = {
-	[STEP_NONE] = "starting",
 	[STEP_DESCRIPTORS] = "setting its descriptors",
 	[STEP_NETNS] = "entering its network namespace",
 	[STEP_SESSION] = "setting its session",
 	[STEP_USER] = "setting its user",
 	[STEP_CAPABILITIES] = "dropping its capabilities",
 	[STEP_EXEC] = "executing it",
+	[STEP_KILLED] = "killed before it began (was its cgroup, or ours, killed earlier?)",
 };
 
-struct failure {
+/* What the child tells of itself: that it is about to execute (err 0), or what failed. */
+struct report {
 	int step, err;
 };
 
@@ -137,11 +138,17 @@ static int child_credentials(const struct launch_opts *o, enum step *step)
 	return err;
 }
 
+static void child_report(const struct plan *p, enum step step, int err)
+{
+	const struct report r = { .step = step, .err = err };
+
+	(void)!write(p->report, &r, sizeof(r));
+}
+
 static __attribute__((noreturn)) void child_main(struct plan *p)
 {
 	const struct launch_opts *o = p->o;
 	enum step step = STEP_DESCRIPTORS;
-	struct failure f;
 	int err = child_descriptors(p);
 
 	if (!err && o->netns_fd >= 0) {
@@ -156,11 +163,11 @@ static __attribute__((noreturn)) void child_main(struct plan *p)
 		err = child_credentials(o, &step);
 	if (!err) {
 		step = STEP_EXEC;
+		child_report(p, step, 0);
 		(void)execve(p->path, o->argv, p->env);
 		err = -errno;
 	}
-	f = (struct failure){ .step = step, .err = err };
-	(void)!write(p->report, &f, sizeof(f));
+	child_report(p, step, err);
 	_exit(127);
 }
 
@@ -218,18 +225,36 @@ static pid_t clone_into(int cgroup_fd, int *ret_pidfd)
 	return pid < 0 ? -errno : (pid_t)pid;
 }
 
-/* Waits for exec (end of file) or the child's word about what failed. */
-static struct failure read_report(int fd)
+/* One report; false at the end of file. */
+static bool read_report(int fd, struct report *r)
 {
-	struct failure f = { STEP_NONE, 0 };
 	ssize_t n;
 
 	do {
-		n = read(fd, &f, sizeof(f));
+		n = read(fd, r, sizeof(*r));
 	} while (n < 0 && errno == EINTR);
-	if (n != (ssize_t)sizeof(f))
-		f = (struct failure){ STEP_NONE, 0 };
-	return f;
+	return n == (ssize_t)sizeof(*r);
+}
+
+/*
+ * Waits until the child executed: 0, or -errno and the step that failed. It announces exec, and
+ * then exec closes the pipe. A pipe closed without a word is a child killed on the way: Linux 6.18
+ * does so to whatever is cloned into a cgroup that cgroup.kill was used on before, or out of one
+ * (kill_seq in cgroup_css_set_fork() is taken from the parent's cgroup and compared with the
+ * child's). Silence would make this look like a sandbox that died.
+ */
+static int wait_exec(int fd, enum step *ret_step)
+{
+	struct report r;
+
+	if (!read_report(fd, &r)) {
+		*ret_step = STEP_KILLED;
+		return -ECANCELED;
+	}
+	if (!r.err && !read_report(fd, &r))
+		return 0;
+	*ret_step = (enum step)r.step;
+	return r.err;
 }
 
 static int set_nonblocking(int fd)
@@ -295,7 +320,7 @@ int launch_start(struct launch *l, const struct launch_opts *o, struct diag *d)
 	cleanup_pipes struct pipes p = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
 	struct launch started = { .started = true, .pidfd = -1, .in = -1, .out = -1 };
 	struct plan plan = { .o = o, .env = o->env ? o->env : env_default };
-	struct failure failed;
+	enum step step;
 	char path[4096];
 	int err;
 
@@ -321,10 +346,10 @@ int launch_start(struct launch *l, const struct launch_opts *o, struct diag *d)
 	started.in = TAKE_FD(p.in[1]);
 	started.out = TAKE_FD(p.out[0]);
 
-	failed = read_report(p.report[0]);
-	if (failed.err) {
+	err = wait_exec(p.report[0], &step);
+	if (err) {
 		launch_done(&started);
-		return fail(d, failed.err, o->argv[0], step_text[failed.step]);
+		return fail(d, err, o->argv[0], step_text[step]);
 	}
 	*l = started;
 	return 0;

@@ -16,8 +16,10 @@ struct launch_opts {
 	 * umask 022, so that nothing depends on where we were started: use absolute paths. */
 	char *const *argv;
 	char *const *env; /* NULL: PATH, HOME=/, LANG=C */
-	int cgroup_fd;	  /* of a v2 directory; -1: ours */
-	int netns_fd;	  /* -1: ours */
+	/* Of a v2 directory; -1: ours. After cgroup.kill Linux 6.18 kills whatever is started in
+	 * that cgroup again: make a new one. */
+	int cgroup_fd;
+	int netns_fd; /* -1: ours */
 	/* No supplementary groups. A uid other than 0 also loses every capability, the inheritable,
 	 * ambient and bounding ones too, so that set-user-ID helpers gain none. no_new_privs stays
 	 * as it is. */
@@ -36,7 +38,8 @@ struct launch {
  * Ignore SIGPIPE: writing to `in` after the command's end raises it.
  *
  * 0: the command was executed. Else -errno of the step that failed (-ENOENT: no such command), d
- * says which, and *l needs no launch_done(). Blocks until exec, about a millisecond.
+ * says which, and *l needs no launch_done(). -ECANCELED: it was killed before it executed. Blocks
+ * until exec, about a millisecond.
  */
 int launch_start(struct launch *l, const struct launch_opts *o, struct diag *d) must_check;
 
