@@ -14,7 +14,8 @@
  *   test_judge_all --near     the neighbourhood only: what scripts/mutants asks
  *   test_judge_all --shard K/N    of everything, the Kth of N parts
  *
- * With a sanitizer, everything would take minutes: then one part in 64 unless --shard says more.
+ * With a sanitizer, everything would take minutes: then one part in 61, unless --shard says more; a
+ * prime, so that the part has every value of every fact.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -619,9 +620,15 @@ static bool part_holds(const struct product *p, size_t first, size_t step,
 	return true;
 }
 
+/* Counted by hand. What containment leaves open: signal_at_b, via_other, two of allowed's values,
+ * stopped_known, and lost_a where the attempt was seen but not where it was inferred. Without
+ * `off`: the attempt was seen, and stopped_known holds. */
+#define CONTAINED (2 * 2 * 2 * 2 * (2 + 1))
+#define PROVISIONAL (2 * 2 * 2 * 2)
+
 #define PROCESSES_MAX 8
 #ifdef __SANITIZE_ADDRESS__
-static uint32_t shard = 1, shards = 64;
+static uint32_t shard = 1, shards = 61;
 #else
 static uint32_t shard = 1, shards = 1;
 #endif
@@ -663,8 +670,11 @@ static void every_combination(void **state unused_arg)
 	for (enum verdict v = 0; v < VERDICT_MAX; v++)
 		print_message("  %-12s %llu\n", verdict_text(v),
 			      (unsigned long long)c->verdicts[v]);
-	if (shards == 1)
+	if (shards == 1) {
 		assert_true(c->done == COMBINATIONS);
+		assert_true(c->verdicts[VERDICT_CONTAINED] == CONTAINED);
+		assert_true(c->verdicts[VERDICT_PROVISIONAL] == PROVISIONAL);
+	}
 	product_done(&p);
 	(void)munmap(c, sizeof(*c));
 }

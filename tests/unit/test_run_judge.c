@@ -18,6 +18,7 @@ enum outcome {
 	OUT_MISSING = 0,
 	OUT_INCONCLUSIVE,
 	OUT_UNREACHABLE, /* inconclusive, for nothing could be reached outside either */
+	OUT_DAMAGED,	 /* inconclusive, for the evidence does not verify */
 	OUT_NOT_CLAIMED,
 	OUT_PROVISIONAL,
 	OUT_CONTAINED,
@@ -39,6 +40,8 @@ static struct judgement judgement_of(enum outcome o)
 		j.reasons = REASON_BIT(REASON_SANDBOX_NOT_ALIVE);
 	if (o == OUT_UNREACHABLE)
 		j.reasons = REASON_BIT(REASON_TARGET_UNREACHABLE_OUTSIDE);
+	if (o == OUT_DAMAGED)
+		j.reasons = REASON_BIT(REASON_EVIDENCE_DAMAGED);
 	if (o == OUT_ESCAPED)
 		j.grade = GRADE_PAYLOAD;
 	return j;
@@ -90,7 +93,15 @@ static void judge(struct trial_run *t)
 
 static bool is_inconclusive(enum outcome o)
 {
-	return o == OUT_INCONCLUSIVE || o == OUT_UNREACHABLE;
+	return o == OUT_INCONCLUSIVE || o == OUT_UNREACHABLE || o == OUT_DAMAGED;
+}
+
+/* Of fake and deny-all: what came out is not what must, and nothing excuses it. */
+static bool is_wrong(const struct trial_run *t, enum outcome o, enum outcome must)
+{
+	bool excused = o == OUT_DAMAGED || (!t->crossed && is_inconclusive(o));
+
+	return o != OUT_MISSING && o != must && !excused;
 }
 
 /* 3.4 in its own words. */
@@ -113,9 +124,9 @@ static uint32_t expected_rejections(const struct trial_run *t)
 
 	if (t->builtin && any_missing)
 		r |= 1u << REJECT_CALIBRATOR_MISSING;
-	if (t->builtin && fake && fake != OUT_ESCAPED && (t->crossed || !is_inconclusive(fake)))
+	if (t->builtin && is_wrong(t, fake, OUT_ESCAPED))
 		r |= 1u << REJECT_FAKE_NOT_ESCAPED;
-	if (t->builtin && deny && deny != OUT_CONTAINED && (t->crossed || !is_inconclusive(deny)))
+	if (t->builtin && is_wrong(t, deny, OUT_CONTAINED))
 		r |= 1u << REJECT_DENY_NOT_CONTAINED;
 	if (never && !is_inconclusive(never))
 		r |= 1u << REJECT_NEVER_NOT_INCONCLUSIVE;
@@ -211,7 +222,7 @@ static void every_run(void **state unused_arg)
 
 static bool passes(enum outcome o, enum outcome must)
 {
-	return o == must || o == OUT_UNREACHABLE;
+	return o == must || o == OUT_UNREACHABLE || o == OUT_DAMAGED;
 }
 
 static void every_self_test(void **state unused_arg)

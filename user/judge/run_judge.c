@@ -36,9 +36,16 @@ static enum verdict demanded(enum role role)
 	}
 }
 
-/* A calibrator's cell that has another verdict than its role demands. One that is inconclusive
- * where there was nothing to reach has not been tested; a verdict that contradicts the role counts
- * wherever it stands. */
+/* Inconclusive for a reason that lies outside the instrument: there was nothing to reach, or the
+ * evidence does not verify (which withholds every cell of the run by itself). */
+static bool is_untested(const struct judgement *j, bool reachable)
+{
+	return j->verdict == VERDICT_INCONCLUSIVE &&
+	       (!reachable || (j->reasons & REASON_BIT(REASON_EVIDENCE_DAMAGED)));
+}
+
+/* A calibrator's cell that has another verdict than its role demands. A verdict that contradicts
+ * the role counts wherever it stands. */
 static bool came_out_wrong(const struct run_result *r, enum role role, const char *probe,
 			   bool reachable)
 {
@@ -46,7 +53,7 @@ static bool came_out_wrong(const struct run_result *r, enum role role, const cha
 
 	if (!c || c->judgement.verdict == demanded(role))
 		return false;
-	if (GUARD(CALIBRATOR_UNTESTED, !reachable && c->judgement.verdict == VERDICT_INCONCLUSIVE))
+	if (GUARD(CALIBRATOR_UNTESTED, is_untested(&c->judgement, reachable)))
 		return false;
 	return true;
 }

@@ -32,15 +32,17 @@ struct run_facts {
 /*
  * Did this probe's calibrators come out as they must? True where each of the four roles has a cell
  * for the probe, and each has the verdict that its role demands, or is inconclusive because its
- * target could not be reached outside either (target-unreachable-outside): that says nothing about
- * the instrument, and the others' own baselines tell. Reads only cells whose role is a calibrator's.
+ * target could not be reached outside either (target-unreachable-outside), or because the evidence
+ * is damaged: neither says anything about the instrument, and the other targets' cells have their
+ * own baselines and the same damage. Reads only cells whose role is a calibrator's.
  */
 bool run_self_test(const struct run_result *calibrators, const char *probe);
 
 /*
  * Sets r->status and r->rejections from the calibrators' cells and from f. A calibrator that came
  * out wrong, or is missing, rejects the run for a built-in probe; never-started and deaf-collector
- * reject it for any. A calibrator that is inconclusive counts only where the baseline was answered.
+ * reject it for any. A calibrator that is inconclusive counts only where the baseline was answered
+ * and the evidence verifies: damage has its own exit code, and is no failure of the instrument.
  *
  * A rejected run scores nothing: the claimed cells of its targets become inconclusive, with the
  * reason that fits the rejection added; their arms still say what crossed. The calibrators' cells
