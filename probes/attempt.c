@@ -24,7 +24,7 @@ socklen_t attempt_destination(const struct probe_attempt *a, struct sockaddr_sto
 	return sizeof(*v6);
 }
 
-size_t attempt_text(const struct probe_attempt *a, char out[ATTEMPT_TEXT_MAX])
+size_t attempt_token_text(const struct probe_attempt *a, char out[ATTEMPT_TEXT_MAX])
 {
 	(void)str_format(out, ATTEMPT_TEXT_MAX, PROBE_TEXT_PREFIX "%s\n", a->token);
 	return strlen(out);

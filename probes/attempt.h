@@ -14,7 +14,7 @@
 socklen_t attempt_destination(const struct probe_attempt *a, struct sockaddr_storage *ret);
 
 /* The token as text into out; its length without the NUL. */
-size_t attempt_text(const struct probe_attempt *a, char out[ATTEMPT_TEXT_MAX]);
+size_t attempt_token_text(const struct probe_attempt *a, char out[ATTEMPT_TEXT_MAX]);
 
 /* Waits for poll() events on fd until the deadline (CLOCK_MONOTONIC). 1 ready, 0 the deadline
  * passed, even where there is something to read: nobody can keep us longer by sending. -errno. */

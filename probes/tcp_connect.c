@@ -34,7 +34,7 @@ static int connect_until(const struct probe_attempt *a, int fd)
 static int send_token(const struct probe_attempt *a, int fd)
 {
 	char text[ATTEMPT_TEXT_MAX];
-	size_t len = attempt_text(a, text);
+	size_t len = attempt_token_text(a, text);
 	ssize_t n = send(fd, text, len, MSG_NOSIGNAL);
 
 	if (n < 0)

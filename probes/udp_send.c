@@ -15,7 +15,7 @@ static bool is_answer(struct probe_outcome *o, const uint8_t *data, size_t len,
 void probe_udp_send(const struct probe_attempt *a, struct probe_outcome *ret)
 {
 	char text[ATTEMPT_TEXT_MAX];
-	size_t len = attempt_text(a, text);
+	size_t len = attempt_token_text(a, text);
 
 	attempt_datagram(a, text, len, is_answer, NULL, ret);
 }
