@@ -56,18 +56,17 @@ static __always_inline void drop_emit(struct sk_buff *skb, __u64 location, __u32
 				      struct snt_count *c)
 {
 	struct snt_drop *r = emit_begin(RING_PACKET, SNT_HOOK_KFREE_SKB, SNT_EV_DROP, sizeof(*r));
-	struct sock *sk;
+	struct sock *sk = BPF_CORE_READ(skb, sk);
 
 	if (!r) {
 		count_up(c->ring_full);
 		return;
 	}
-	sk = skb->sk;
 	who_fill(&r->h, w);
 	r->h.flags = o ? SNT_F_OWNER : 0;
 	r->h.cgroup_id = o ? o->cgroup_id : 0;
 	owner_task(&r->owner, o);
-	r->cookie = sk ? bpf_get_socket_cookie(sk) : 0;
+	r->cookie = BPF_CORE_READ(sk, __sk_common.skc_cookie.counter);
 	r->location = location;
 	r->reason = reason;
 	r->ifindex = BPF_CORE_READ(skb, dev, ifindex);

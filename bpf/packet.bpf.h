@@ -70,6 +70,7 @@ static __always_inline void packet_fill(struct snt_packet *r, struct __sk_buff *
 	r->l2_len = p->l2_len;
 }
 
+/* What came of a record; bits, so that those of several chunks add up without a branch. */
 #define PACKET_SENT 0
 #define PACKET_NO_ROOM 1
 #define PACKET_UNREADABLE 2

@@ -31,23 +31,24 @@ static __always_inline void world_packet(struct __sk_buff *skb, struct packet *p
 					 struct snt_count *c)
 {
 	__u32 len = skb->len, flags = p->flags, offset = 0;
-	bool full = false, cut = len > SNT_PKT_CHUNKS_MAX * SNT_PKT_DATA_LARGE;
+	bool cut = len > SNT_PKT_CHUNKS_MAX * SNT_PKT_DATA_LARGE;
+	int sent = PACKET_SENT;
 
 	for (int i = 0; i < SNT_PKT_CHUNKS_MAX; i++) {
 		bool last = i == SNT_PKT_CHUNKS_MAX - 1 || len - offset <= SNT_PKT_DATA_LARGE;
-		int sent;
 
-		p->flags = flags | (last ? 0 : SNT_F_MORE) | (last && cut ? SNT_F_TRUNCATED : 0);
-		sent = world_chunk(skb, p, offset);
-		full |= sent == PACKET_NO_ROOM;
-		cut |= sent == PACKET_UNREADABLE;
+		if (!last)
+			p->flags = flags | SNT_F_MORE;
+		else
+			p->flags = flags | (cut ? SNT_F_TRUNCATED : 0);
+		sent |= world_chunk(skb, p, offset);
 		if (last)
 			break;
 		offset += SNT_PKT_DATA_LARGE;
 	}
-	if (full)
+	if (sent & PACKET_NO_ROOM)
 		count_up(c->ring_full);
-	else if (cut)
+	else if (cut || sent)
 		count_up(c->oversized);
 	else
 		count_up(c->delivered);

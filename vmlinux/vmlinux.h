@@ -140,6 +140,10 @@ struct snt_in6 { /* struct in6_addr: always read whole */
 	__u8 bytes[16];
 };
 
+struct snt_atomic64 {
+	__u64 counter;
+};
+
 struct sock_common {
 	__be32 skc_daddr, skc_rcv_saddr;
 	__be16 skc_dport;
@@ -147,6 +151,7 @@ struct sock_common {
 	unsigned short skc_family;
 	struct snt_possible_net skc_net;
 	struct snt_in6 skc_v6_daddr, skc_v6_rcv_saddr;
+	struct snt_atomic64 skc_cookie; /* 0 until somebody asked for it: sock_create does */
 };
 
 struct sock {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "user/sense/ring.h"
-
-#include <linux/bpf.h>
+#include <linux/bpf.h> /* before banned.h: it names functions that are */
 #include <sys/mman.h>
+
+#include "user/sense/ring.h"
 
 int ring_init(struct ring *r, int map_fd, size_t size)
 {

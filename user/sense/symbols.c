@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "user/sense/symbols.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+
+#define SYMBOLS_MAX 1000000u /* a kernel with every module loaded has a quarter of this */
+
+struct symbol {
+	uint64_t addr;
+	uint32_t name; /* offset in names */
+};
+
+struct symbols {
+	pthread_t thread;
+	bool running;
+	struct symbol *all;
+	size_t n, cap;
+	char *names;
+	size_t names_len, names_cap;
+};
+
+static int symbols_grow(struct symbols *s, size_t name_len)
+{
+	if (s->n == s->cap) {
+		size_t cap = s->cap ? s->cap * 2 : 65536;
+		struct symbol *all = realloc(s->all, cap * sizeof(*all));
+
+		if (!all)
+			return -ENOMEM;
+		s->all = all;
+		s->cap = cap;
+	}
+	if (s->names_len + name_len > s->names_cap) {
+		size_t cap = s->names_cap ? s->names_cap * 2 : 1 << 20;
+		char *names = realloc(s->names, cap);
+
+		if (!names)
+			return -ENOMEM;
+		s->names = names;
+		s->names_cap = cap;
+	}
+	return 0;
+}
+
+/* "ffffffff81000000 T name [module]": functions only. Addresses are all 0 where they are hidden. */
+static int symbols_line(struct symbols *s, char *line)
+{
+	char *end, *name;
+	uint64_t addr = strtoumax(line, &end, 16);
+	size_t len;
+
+	if (!addr || end[0] != ' ' || (end[1] != 't' && end[1] != 'T') || end[2] != ' ')
+		return 0;
+	name = end + 3;
+	len = strcspn(name, " \t\n");
+	len = MIN(len, (size_t)SYMBOL_NAME_MAX - 1);
+	if (symbols_grow(s, SYMBOL_NAME_MAX))
+		return -ENOMEM;
+	s->all[s->n++] = (struct symbol){addr, (uint32_t)s->names_len};
+	memcpy(s->names + s->names_len, name, len);
+	s->names[s->names_len + len] = '\0';
+	s->names_len += len + 1;
+	return 0;
+}
+
+static int symbol_order(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void *symbols_read(void *arg)
+{
+	struct symbols *s = arg;
+	cleanup_file FILE *f = fopen("/proc/kallsyms", "re");
+	char line[512];
+
+	if (!f)
+		return NULL;
+	while (s->n < SYMBOLS_MAX && fgets(line, sizeof(line), f))
+		if (symbols_line(s, line))
+			break;
+	if (s->n)
+		qsort(s->all, s->n, sizeof(*s->all), symbol_order);
+	return NULL;
+}
+
+struct symbols *symbols_new(void)
+{
+	struct symbols *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return NULL;
+	r = pthread_create(&s->thread, NULL, symbols_read, s);
+	if (r) {
+		free(s);
+		errno = r;
+		return NULL;
+	}
+	s->running = true;
+	return s;
+}
+
+void symbols_wait(struct symbols *s)
+{
+	if (s->running)
+		(void)pthread_join(s->thread, NULL);
+	s->running = false;
+}
+
+void symbols_free(struct symbols *s)
+{
+	if (!s)
+		return;
+	symbols_wait(s);
+	free(s->all);
+	free(s->names);
+	free(s);
+}
+
+bool symbols_find(const struct symbols *s, uint64_t addr, char ret[SYMBOL_NAME_MAX])
+{
+	size_t lo = 0, hi = s->n; /* the first one that starts beyond addr */
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->all[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return false;
+	return !str_copy(ret, SYMBOL_NAME_MAX, s->names + s->all[lo - 1].name);
+}
