@@ -18,8 +18,8 @@ allowed() {
 	# the matcher takes packets apart with the same pure parsers as decode
 	user/judge) echo "$ev|$parsers" ;;
 	user/report) echo "$ev|user/judge/(verdict|facts)\.h" ;;
-	# its control channel speaks the JSON of the records
-	user/rig) echo "$ev|user/record/evjson\.h" ;;
+	# its control channel speaks the JSON of the records, and it schedules the probes' manifests
+	user/rig) echo "$ev|user/record/evjson\.h|probes/probe\.h" ;;
 	probes | probes/collector) echo "$ev|probes/[a-z_]+\.h|user/decode/dns\.h" ;;
 	*) echo '.*' ;; # user/*.c and user/cmd: the flow itself, and the commands
 	esac
