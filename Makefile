@@ -81,8 +81,8 @@ $(O)/obj/user/sentineld.o $(O)/obj/user/daemon.o $(O)/obj/user/sentinel.o: CPPFL
 # The stages in the order in which data flows; each links with those before it.
 LIBS = $(foreach s,report rig judge record attribute decode sense base,$(O)/lib/$(s).a)
 
-$(O)/sentineld: $(O)/obj/user/sentineld.o $(O)/obj/user/daemon.o $(O)/obj/user/pipeline.o $(LIBS)
-$(O)/sentinel: $(O)/obj/user/sentinel.o $(call objs,user/cmd) $(LIBS)
+$(O)/sentineld: $(O)/obj/user/sentineld.o $(O)/obj/user/daemon.o $(O)/obj/user/pipeline.o $(O)/obj/user/queue.o $(LIBS)
+$(O)/sentinel: $(O)/obj/user/sentinel.o $(call objs,user/cmd) $(O)/obj/probes/manifest.o $(LIBS)
 $(O)/sentineld $(O)/sentinel:
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS) -pthread
@@ -132,6 +132,8 @@ $(O)/man/%: user/man/%.scd
 # What a unit test links besides itself; base always.
 UNIT_LIBS_test_decode := decode
 UNIT_LIBS_test_packet := decode
+UNIT_LIBS_test_stream := decode
+UNIT_LIBS_test_dns := decode
 UNIT_LIBS_test_match := judge decode
 UNIT_LIBS_test_judge := judge
 UNIT_LIBS_test_judge_all := judge
