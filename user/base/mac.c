@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * The low-level SHA256_*() calls, deprecated since OpenSSL 3.0: SHA256() and HMAC() go through the
+ * provider machinery, which opens openssl.cnf, reads the environment and costs the static probe a
+ * millisecond at each start. A probe reads nothing but its argv.
+ */
+#define OPENSSL_API_COMPAT 0x10100000L
 #include "user/base/mac.h"
 
 #include <openssl/crypto.h>
@@ -9,15 +15,23 @@
 #define BLOCK 64 /* of SHA-256 */
 #define MESSAGE_MAX 256
 
-/*
- * HMAC (RFC 2104) over libcrypto's one-shot SHA-256. Keys are at most one block and messages are
- * short, so two stack buffers do. HMAC() of libcrypto would pull the whole provider machinery into
- * the static probe and cost it milliseconds at each start.
- */
+/* SHA-256 of one padded key block and a message. */
+static void sha256_padded(const uint8_t block[BLOCK], const void *msg, size_t len,
+			  uint8_t ret[MAC_BYTES])
+{
+	SHA256_CTX c;
+
+	(void)SHA256_Init(&c);
+	(void)SHA256_Update(&c, block, BLOCK);
+	(void)SHA256_Update(&c, msg, len);
+	(void)SHA256_Final(ret, &c);
+}
+
+/* RFC 2104; the keys here are at most one block. */
 static void hmac_sha256(const uint8_t *key, size_t key_len, const uint8_t *msg, size_t msg_len,
 			uint8_t ret[MAC_BYTES])
 {
-	uint8_t inner[BLOCK + MESSAGE_MAX], outer[BLOCK + MAC_BYTES];
+	uint8_t inner[BLOCK], outer[BLOCK], digest[MAC_BYTES];
 
 	memset(inner, 0x36, BLOCK);
 	memset(outer, 0x5c, BLOCK);
@@ -25,9 +39,8 @@ static void hmac_sha256(const uint8_t *key, size_t key_len, const uint8_t *msg, 
 		inner[i] ^= key[i];
 		outer[i] ^= key[i];
 	}
-	memcpy(inner + BLOCK, msg, msg_len);
-	(void)SHA256(inner, BLOCK + msg_len, outer + BLOCK);
-	(void)SHA256(outer, sizeof(outer), ret);
+	sha256_padded(inner, msg, msg_len, digest);
+	sha256_padded(outer, digest, sizeof(digest), ret);
 }
 
 /* label | a | b, each part whole */

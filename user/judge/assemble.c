@@ -161,8 +161,10 @@ static bool attached_tap(const struct correlate *c, const struct trial_state *t,
 {
 	const struct canary_count *n = hook == SNT_HOOK_WORLD ? &t->canary_w : &t->canary_b;
 
-	return GUARD(TAP_LINK_STATE, attached_throughout(c, hook, t->t.lane)) && n->before &&
-	       n->after && n->before == n->before_seen && n->after == n->after_seen;
+	if (GUARD(TAP_DETACHED, !attached_throughout(c, hook, t->t.lane)))
+		return false;
+	return !GUARD(TAP_CANARY_MISSING, !n->before || !n->after || n->before != n->before_seen ||
+						  n->after != n->after_seen);
 }
 
 /* Every hook on the cgroup root and of tracing that was called needed at the start. */
@@ -187,8 +189,11 @@ static void count_canaries(struct correlate *c)
 		struct trial_state *t = trial_get(c, s->c.trial);
 		struct canary_count *n;
 
-		if (!t)
+		if (!t) { /* the lane's last ones: unseen, they speak for all its trials */
+			if (!s->seen && s->c.hook < SNT_HOOK_MAX && s->c.lane < SNT_SLOT_MAX)
+				c->attach[s->c.hook][s->c.lane].final_ok = false;
 			continue;
+		}
 		n = s->c.hook == SNT_HOOK_WORLD ? &t->canary_w : &t->canary_b;
 		if (t->end_ns && s->sent_ns >= t->end_ns) {
 			n->after++;

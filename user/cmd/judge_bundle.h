@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A bundle read and judged: what replay, explain and the end of `run` have in common. */
+#ifndef SENTINEL_JUDGE_BUNDLE_H
+#define SENTINEL_JUDGE_BUNDLE_H
+
+#include "user/base/diag.h"
+#include "user/judge/correlate.h"
+#include "user/record/capture.h"
+
+struct judged {
+	struct correlate *correlate;
+	struct run_result result;
+	struct capture_report report;
+	bool damaged; /* the capture does not verify, or the files don't match SHA256SUMS */
+};
+
+/* Reads the capture of a bundle (folder or file) once, verifying its seals, and judges it. 0 also
+ * where the evidence is damaged: then no cell is contained. -errno where there is nothing to read.
+ * j is the caller's: judged_done(). */
+int judge_bundle(const char *bundle, struct judged *j, struct diag *d) must_check;
+void judged_done(struct judged *j);
+
+#endif

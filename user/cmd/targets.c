@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <argp.h>
+#include <limits.h>
+
+#include "user/cmd/cmd.h"
+#include "user/judge/verdict.h"
+#include "user/report/text.h"
+#include "user/rig/target.h"
+
+static int print_target(const char *path, struct diag *d)
+{
+	char missing[256] = "", about[256];
+	struct target *t;
+	int err = target_load(&t, path, d);
+
+	if (err)
+		return err;
+	(void)printf("%-28s %s", t->name, escape_text(about, sizeof(about), t->about, strlen(t->about)));
+	if (t->role != ROLE_TARGET)
+		(void)printf(" [tests the instrument]");
+	if (!target_available(t, missing, sizeof(missing)))
+		(void)printf(" [not here: needs %s]", missing);
+	(void)putchar('\n');
+	target_free(t);
+	return 0;
+}
+
+int cmd_targets(int argc, char **argv)
+{
+	static const struct argp argp = {
+		NULL, NULL, NULL,
+		"List the targets: the sandbox platforms that can be tested, and what is missing "
+		"where one can't be tested here.",
+		NULL, NULL, NULL
+	};
+	char folder[PATH_MAX];
+	char **paths = NULL;
+	struct diag d = { .text = "" };
+	int err;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, NULL))
+		return EXIT_USAGE;
+	if (cmd_policies(folder, sizeof(folder), "targets") || targets_find(folder, &paths)) {
+		(void)diag_set(&d, -ENOENT, NULL, 0, 0,
+			       "can't find the folder policies/targets near this program");
+		return cmd_fail(&d, EXIT_USAGE);
+	}
+	err = 0;
+	for (char **p = paths; *p && !err; p++)
+		err = print_target(*p, &d);
+	target_argv_free(paths);
+	return err ? cmd_fail(&d, EXIT_USAGE) : 0;
+}

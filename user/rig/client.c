@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "user/rig/client.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "user/record/evjson.h"
+#include "user/rig/control.h"
+
+#define DAEMON_FD 3 /* where the private daemon finds its end */
+
+static _Noreturn void exec_daemon(char *const *argv, int sock)
+{
+	/* Its own group: a key pressed at the terminal reaches us alone, and we tell it. */
+	(void)setpgid(0, 0);
+	if (sock == DAEMON_FD ? fcntl(sock, F_SETFD, 0) : dup2(sock, DAEMON_FD) < 0)
+		_exit(126);
+	(void)execv(argv[0], argv);
+	_exit(127);
+}
+
+int client_start(struct client *c, const char *exe, struct diag *d)
+{
+	char path[4096], fd_arg[] = "--control-fd=3";
+	char *argv[] = { path, fd_arg, NULL };
+	int pair[2];
+
+	*c = (struct client){ .sock = -1 };
+	if (str_copy(path, sizeof(path), exe))
+		return diag_set(d, -ENAMETOOLONG, NULL, 0, 0, "the daemon's path is too long");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return diag_set(d, -errno, NULL, 0, 0, "can't make a socket pair: %m");
+	c->daemon = fork();
+	if (!c->daemon)
+		exec_daemon(argv, pair[1]);
+	(void)close(pair[1]);
+	if (c->daemon < 0) {
+		int err = -errno;
+
+		c->daemon = 0;
+		(void)close(pair[0]);
+		return diag_set(d, err, exe, 0, 0, "can't start the daemon: %s", strerror(-err));
+	}
+	c->sock = pair[0];
+	return 0;
+}
+
+void client_stop(struct client *c)
+{
+	if (!c)
+		return;
+	if (c->sock >= 0)
+		(void)close(c->sock);
+	c->sock = -1;
+	if (c->daemon)
+		while (waitpid(c->daemon, NULL, 0) < 0 && errno == EINTR)
+			;
+	c->daemon = 0;
+}
+
+static void request_open(struct json_out *j, const char *op)
+{
+	json_out_init(j);
+	json_object_begin(j, NULL);
+	json_text(j, "op", op);
+}
+
+/* Sends j (and frees it), waits for the answer. On 0 the message is the caller's. */
+static int ask(struct client *c, struct json_out *j, struct control_message *ret, struct diag *d)
+{
+	const char *error;
+	char text[512];
+	int err;
+
+	json_object_end(j);
+	err = control_send(c->sock, j, NULL, 0);
+	json_out_done(j);
+	if (!err)
+		err = control_recv(c->sock, ret);
+	if (err)
+		return diag_set(d, err, NULL, 0, 0, "the daemon is gone: %s", strerror(-err));
+	error = control_text(ret, "error");
+	if (!error)
+		return 0;
+	err = diag_set(d, -EPROTO, NULL, 0, 0, "%s",
+		       escape_text(text, sizeof(text), error, strlen(error)));
+	control_message_done(ret);
+	return err;
+}
+
+static int ask_only(struct client *c, struct json_out *j, struct diag *d)
+{
+	struct control_message m;
+	int err = ask(c, j, &m, d);
+
+	if (!err)
+		control_message_done(&m);
+	return err;
+}
+
+static int add_ev(struct json_out *j, const struct ev *ev, struct diag *d)
+{
+	struct json_out raw;
+	int err;
+
+	json_out_init(&raw);
+	err = evjson_write(&raw, ev);
+	if (!err)
+		json_raw(j, "ev", raw.buf, raw.len);
+	json_out_done(&raw);
+	if (err) {
+		json_out_done(j);
+		return diag_set(d, err, NULL, 0, 0, "can't describe a '%s' record",
+				ev_type_name(ev->type));
+	}
+	return 0;
+}
+
+static int ask_with_ev(struct client *c, const char *op, const struct ev *ev, struct diag *d)
+{
+	struct json_out j;
+	int err;
+
+	request_open(&j, op);
+	err = add_ev(&j, ev, d);
+	return err ? err : ask_only(c, &j, d);
+}
+
+int client_run_begin(struct client *c, const struct client_run *r, char ret_run[32], struct diag *d)
+{
+	struct control_message m;
+	struct json_out j;
+	const char *run;
+	int err;
+
+	request_open(&j, "run.begin");
+	json_text(&j, "dir", r->dir);
+	json_u32(&j, "lanes", r->lanes);
+	json_u32(&j, "repeat", r->repeat);
+	json_u32(&j, "world_ring", r->world_ring);
+	json_array(&j, "sabotage");
+	for (const char *const *s = r->sabotage; s && *s; s++)
+		json_text(&j, NULL, *s);
+	json_array_end(&j);
+	err = ask(c, &j, &m, d);
+	if (err)
+		return err;
+	run = control_text(&m, "run");
+	err = run ? str_copy(ret_run, 32, run) : -EBADMSG;
+	control_message_done(&m);
+	return err ? diag_set(d, err, NULL, 0, 0, "the daemon's answer has no run") : 0;
+}
+
+int client_log(struct client *c, const struct ev *ev, struct diag *d)
+{
+	return ask_with_ev(c, "log", ev, d);
+}
+
+int client_trial_new(struct client *c, struct ev *ev, bool closed, int *ret_cgroup, int *ret_box,
+		     struct diag *d)
+{
+	struct control_message m;
+	struct json_out j;
+	int err;
+
+	request_open(&j, "trial.new");
+	json_boolean(&j, "closed", closed);
+	err = add_ev(&j, ev, d);
+	if (!err)
+		err = ask(c, &j, &m, d);
+	if (err)
+		return err;
+	err = control_ev(&m, ev);
+	if (err || m.fds[0] < 0 || m.fds[1] < 0) {
+		control_message_done(&m);
+		return diag_set(d, -EBADMSG, NULL, 0, 0, "the daemon's answer is no trial");
+	}
+	*ret_cgroup = TAKE_FD(m.fds[0]);
+	*ret_box = TAKE_FD(m.fds[1]);
+	control_message_done(&m);
+	return 0;
+}
+
+int client_arm_end(struct client *c, const struct ev *ev, struct diag *d)
+{
+	return ask_with_ev(c, "arm.end", ev, d);
+}
+
+int client_run_wait(struct client *c, uint32_t *ret_ms, struct diag *d)
+{
+	struct control_message m;
+	struct json_out j;
+	int err;
+
+	request_open(&j, "run.wait");
+	err = ask(c, &j, &m, d);
+	if (err)
+		return err;
+	*ret_ms = (uint32_t)control_number(&m, "ms", 0);
+	control_message_done(&m);
+	return 0;
+}
+
+int client_run_end(struct client *c, struct diag *d)
+{
+	struct json_out j;
+
+	request_open(&j, "run.end");
+	return ask_only(c, &j, d);
+}

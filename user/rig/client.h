@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The client's end of the control connection (control.h): one function per request. */
+#ifndef SENTINEL_CLIENT_H
+#define SENTINEL_CLIENT_H
+
+#include <sys/types.h>
+
+#include "user/base/diag.h"
+#include "user/base/util.h"
+#include "user/decode/ev.h"
+
+struct client {
+	int sock;     /* -1: not connected */
+	pid_t daemon; /* a private daemon of ours; 0: none */
+};
+
+struct client_run {
+	const char *dir; /* absolute; exists and is empty */
+	uint32_t lanes, repeat;
+	uint32_t world_ring;	      /* bytes; 0 = the default */
+	const char *const *sabotage; /* NULL-terminated; of the instrument, for its tests */
+};
+
+/* Starts exe as a private daemon, which ends with us. */
+int client_start(struct client *c, const char *exe, struct diag *d) must_check;
+/* Hangs up and waits until the daemon has cleaned up. NULL and a zeroed one (sock -1) are fine. */
+void client_stop(struct client *c);
+
+/* Each: 0; -EPROTO where the daemon says no (d has its words); -errno where it can't be reached. */
+int client_run_begin(struct client *c, const struct client_run *r, char ret_run[32],
+		     struct diag *d) must_check;
+int client_log(struct client *c, const struct ev *ev, struct diag *d) must_check;
+
+/* ev: in, an EV_TRIAL with target, probe, arm, far, repeat, lane, uid, and daddr of the wanted
+ * family; out, complete. The descriptors are the caller's. closed: the lane's own deny rule. */
+int client_trial_new(struct client *c, struct ev *ev, bool closed, int *ret_cgroup, int *ret_box,
+		     struct diag *d) must_check;
+int client_arm_end(struct client *c, const struct ev *ev, struct diag *d) must_check;
+int client_run_wait(struct client *c, uint32_t *ret_ms, struct diag *d) must_check;
+int client_run_end(struct client *c, struct diag *d) must_check;
+
+#endif

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "user/rig/session.h"
+
+#include "user/base/session_line.h"
+
+#define HOLD_MS 20000	     /* the session's own limit, should we be gone */
+#define TALK_TIMEOUT_MS 5000 /* for what a session does besides waiting for its probe */
+#define READ_MAX_AT_ONCE (256 * 1024) /* of one sandbox's output, before others get their turn */
+
+#define CMD_ARGS 8
+
+struct session_argv {
+	char *argv[CMD_ARGS + 1];
+	char text[CMD_ARGS][128];
+	char exe[4096];
+};
+
+static void session_argv_fill(struct session_argv *a, const struct session_plan *p,
+			      const struct ev_trial *t)
+{
+	char nonce[2 * EV_NONCE_BYTES + 1], challenge[2 * EV_NONCE_BYTES + 1];
+	char addr[ADDR_TEXT_MAX];
+	const size_t n = sizeof(a->text[0]);
+
+	hex_encode(nonce, t->nonce, sizeof(t->nonce));
+	hex_encode(challenge, t->challenge1, sizeof(t->challenge1));
+	(void)str_copy(a->exe, sizeof(a->exe), p->probe_exe);
+	(void)str_format(a->text[1], n, SNT_SESSION_PREFIX "%s", nonce);
+	(void)str_format(a->text[2], n, "probe=%s", t->probe);
+	(void)str_format(a->text[3], n, "to=%s", addr_text(t->daddr, addr));
+	(void)str_format(a->text[4], n, "port=%u", t->dport);
+	(void)str_format(a->text[5], n, "challenge=%s", challenge);
+	(void)str_format(a->text[6], n, "timeout_ms=%u", p->timeout_ms);
+	(void)str_format(a->text[7], n, "hold_ms=%u", HOLD_MS);
+	a->argv[0] = a->exe;
+	for (int i = 1; i < CMD_ARGS; i++)
+		a->argv[i] = a->text[i];
+	a->argv[CMD_ARGS] = NULL;
+}
+
+static int expand(const struct session_argv *cmd, const struct session_plan *p,
+		  const struct ev_trial *t, int box, char ***ret)
+{
+	char cmd_word[] = "{cmd}";
+	char *const only_cmd[] = { cmd_word, NULL };
+	char id[32], netns[64], collector[ADDR_TEXT_MAX];
+	const struct target_vars vars = { .cmd = cmd->argv,
+					  .id = id,
+					  .netns = netns,
+					  .collector = addr_text(t->daddr, collector) };
+
+	(void)str_format(id, sizeof(id), "t%u", t->id);
+	(void)str_format(netns, sizeof(netns), "/proc/%d/fd/%d", (int)getpid(), box);
+	return target_expand(p->run ? p->run : only_cmd, &vars, ret);
+}
+
+int session_start(struct session *s, struct client *c, const struct ev_trial *t,
+		  const struct session_plan *p, int cgroup, int box, struct diag *d)
+{
+	struct ev begin = { .type = EV_ARM_BEGIN, .trial = t->id };
+	struct session_argv cmd = { .exe = "" };
+	struct launch_opts o = { .cgroup_fd = cgroup, .netns_fd = box, .uid = p->uid, .gid = p->gid };
+	char **argv = NULL;
+	int err;
+
+	*s = (struct session){ .active = true, .t = *t };
+	s->deadline_ns = mono_ns() + p->start_timeout_ms * NSEC_PER_MSEC;
+	s->total_ns = (p->timeout_ms + TALK_TIMEOUT_MS) * NSEC_PER_MSEC;
+	session_argv_fill(&cmd, p, t);
+	err = expand(&cmd, p, t, box, &argv);
+	if (err)
+		return diag_set(d, err, NULL, 0, 0, "can't fill in the command of '%s': %s",
+				t->target, strerror(-err));
+	o.argv = argv;
+	err = launch_start(&s->launch, &o, d);
+	target_argv_free(argv);
+	if (err) {
+		s->out_ended = s->exited = true;
+		return 0;
+	}
+	begin.arm_begin.trial = t->id;
+	begin.arm_begin.pid = (uint32_t)s->launch.pid;
+	return client_log(c, &begin, d);
+}
+
+/* What the session must answer only after its attempt. */
+static void tell(struct session *s, const char *line)
+{
+	if (s->launch.in >= 0)
+		(void)!write(s->launch.in, line, strlen(line));
+}
+
+static int hand_answer(struct session *s, struct client *c, const struct session_line *l,
+		       uint32_t which, struct diag *d)
+{
+	struct ev ev = { .type = EV_ANSWER, .trial = s->t.id };
+
+	ev.answer.trial = s->t.id;
+	ev.answer.which = which;
+	memcpy(ev.answer.instance, l->instance, sizeof(ev.answer.instance));
+	memcpy(ev.answer.mac, l->mac, sizeof(ev.answer.mac));
+	return client_log(c, &ev, d);
+}
+
+static int hand_proof(struct session *s, struct client *c, const struct session_line *l,
+		      struct diag *d)
+{
+	struct ev ev = { .type = EV_PROOF, .trial = s->t.id };
+
+	ev.proof.trial = s->t.id;
+	memcpy(ev.proof.instance, l->instance, sizeof(ev.proof.instance));
+	memcpy(ev.proof.mac, l->mac, sizeof(ev.proof.mac));
+	ev.proof.has_answer = l->has_answer;
+	memcpy(ev.proof.answer, l->answer, sizeof(ev.proof.answer));
+	(void)str_copy(ev.proof.view, sizeof(ev.proof.view), l->view);
+	return client_log(c, &ev, d);
+}
+
+/* Each kind of line is taken once: a sandbox that prints thousands only repeats itself. */
+static int take_session_line(struct session *s, struct client *c, const struct session_line *l,
+			     struct diag *d)
+{
+	char challenge[2 * EV_NONCE_BYTES + 1], line[64];
+	int err;
+
+	switch (l->kind) {
+	case SESSION_LINE_ALIVE1:
+		if (s->alive1)
+			return 0;
+		s->alive1 = true;
+		s->deadline_ns = mono_ns() + s->total_ns;
+		return hand_answer(s, c, l, 1, d);
+	case SESSION_LINE_RAN:
+		if (s->ran)
+			return 0;
+		s->ran = true;
+		err = hand_proof(s, c, l, d);
+		hex_encode(challenge, s->t.challenge2, sizeof(s->t.challenge2));
+		(void)str_format(line, sizeof(line), "challenge %s\n", challenge);
+		tell(s, line);
+		return err;
+	case SESSION_LINE_ALIVE2:
+		if (s->alive2)
+			return 0;
+		s->alive2 = true;
+		err = hand_answer(s, c, l, 2, d);
+		tell(s, "quit\n");
+		return err;
+	default:
+		return 0;
+	}
+}
+
+static int take_line(struct session *s, struct client *c, struct diag *d)
+{
+	struct session_line l;
+	int err = 0;
+
+	if (!session_line_parse(s->line, s->line_len, &l))
+		err = take_session_line(s, c, &l, d);
+	s->line_len = 0;
+	return err;
+}
+
+static int take_output(struct session *s, struct client *c, const char *buf, size_t n,
+		       struct diag *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && !err; i++) {
+		if (buf[i] == '\n')
+			err = take_line(s, c, d);
+		else if (s->line_len < sizeof(s->line))
+			s->line[s->line_len++] = buf[i];
+	}
+	return err;
+}
+
+static int read_output(struct session *s, struct client *c, struct diag *d)
+{
+	size_t total = 0;
+	char buf[16384];
+
+	while (!s->out_ended && total < READ_MAX_AT_ONCE) {
+		ssize_t n = read(s->launch.out, buf, sizeof(buf));
+		int err;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n <= 0) {
+			s->out_ended = true;
+			return take_line(s, c, d);
+		}
+		total += (size_t)n;
+		err = take_output(s, c, buf, (size_t)n, d);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int session_step(struct session *s, struct client *c, struct diag *d)
+{
+	int err = s->launch.started ? read_output(s, c, d) : 0;
+
+	if (!s->exited && s->launch.started && launch_reap(&s->launch, &s->status) != -EAGAIN)
+		s->exited = true;
+	if (mono_ns() > s->deadline_ns)
+		s->killed = true;
+	return err;
+}
+
+bool session_over(const struct session *s)
+{
+	return s->killed || (s->exited && (s->out_ended || s->alive2));
+}
+
+int session_end(struct session *s, struct client *c, struct diag *d)
+{
+	struct ev ev = { .type = EV_ARM_END, .trial = s->t.id };
+
+	ev.arm_end.trial = s->t.id;
+	ev.arm_end.status = s->status;
+	ev.arm_end.killed = s->killed;
+	launch_done(&s->launch);
+	s->active = false;
+	return client_arm_end(c, &ev, d);
+}

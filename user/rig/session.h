@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One trial being run by the client: the target's command in the lane, the conversation with the
+ * session inside (DESIGN.md 3.2), and its end. Whatever a sandbox prints is read, bounded, and
+ * ignored unless it is a session's line; the daemon checks those and alone judges.
+ */
+#ifndef SENTINEL_SESSION_H
+#define SENTINEL_SESSION_H
+
+#include "user/rig/client.h"
+#include "user/rig/launch.h"
+#include "user/rig/target.h"
+
+#define SESSION_OUTPUT_LINE 8192 /* longer lines of a sandbox are cut there */
+
+struct session {
+	bool active;
+	struct ev_trial t;
+	struct launch launch;
+	uint64_t deadline_ns; /* CLOCK_MONOTONIC; killed then */
+	uint64_t total_ns;    /* from the first answer on */
+	bool alive1, ran, alive2, out_ended, exited, killed;
+	int status;
+	uint32_t line_len;
+	char line[SESSION_OUTPUT_LINE];
+};
+
+struct session_plan {
+	const char *probe_exe;	    /* path of sentinel-probe, as the sandbox sees it */
+	char *const *run;	    /* the target's argv with placeholders; NULL = {cmd} alone */
+	uint32_t uid, gid;
+	uint32_t timeout_ms;	    /* the probe's own */
+	uint32_t start_timeout_ms;  /* until challenge 1 must be answered */
+};
+
+/* Starts what the plan says for trial t. The descriptors stay the caller's. A command that can't be
+ * started is no error: the session is over at once, and the trial shows it. */
+int session_start(struct session *s, struct client *c, const struct ev_trial *t,
+		  const struct session_plan *p, int cgroup, int box, struct diag *d) must_check;
+
+/* Something may have happened: the output is readable, the process ended, or time passed. */
+int session_step(struct session *s, struct client *c, struct diag *d) must_check;
+
+/* Nothing more will come of it. */
+bool session_over(const struct session *s);
+
+/* Ends it, tells the daemon (arm.end), frees. */
+int session_end(struct session *s, struct client *c, struct diag *d) must_check;
+
+#endif
