@@ -22,6 +22,9 @@ SNT_KNOB __u32 snt_snapshot = SNT_PKT_DATA_MEDIUM;
 SNT_KNOB __u64 snt_run_cgroup = 0;
 SNT_KNOB __u32 snt_run_level = 0;
 
+/* 1: a session whose mark is not in snt_trials is somebody else's. */
+SNT_KNOB __u32 snt_known_marks = 0;
+
 /* Queued bytes from which on a record wakes the reader. */
 SNT_KNOB __u32 snt_wake_bytes[RING_MAX] = {1 << 20, 1 << 20, 1 << 20};
 

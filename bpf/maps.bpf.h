@@ -78,6 +78,14 @@ struct {
 	__type(value, struct snt_mark);
 } snt_marks __weak SEC(".maps");
 
+/* Mark of a trial -> slot. Filled by sense_watch_mark(), emptied by its twin. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, __u32);
+} snt_trials __weak SEC(".maps");
+
 /* Thread -> number of the system call it is in. Filled at sys_enter, deleted at sys_exit and at the
  * thread's exit. Not LRU: an evicted entry would look like seccomp's answer. */
 struct {

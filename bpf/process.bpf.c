@@ -65,6 +65,16 @@ static __always_inline bool session_mark(struct mm_struct *mm, __u64 *ret_mark)
 	return true;
 }
 
+/* Is it a trial of this run? Where it was announced, its slot is known wherever the platform put it. */
+static __always_inline bool session_slot(__u64 mark, __u32 *slot)
+{
+	__u32 *known = bpf_map_lookup_elem(&snt_trials, &mark);
+
+	if (known)
+		*slot = *known;
+	return known || !snt_known_marks;
+}
+
 /* Marks the current thread group. -1: no room. */
 static __always_inline int mark_put(__u32 tgid, __u64 mark, __u32 slot)
 {
@@ -173,7 +183,7 @@ int snt_exec(__u64 *ctx)
 	if (gate_closed())
 		return 0;
 	watched = who_current(&w, task_netns_cookie(task));
-	session = session_mark(BPF_CORE_READ(task, mm), &mark);
+	session = session_mark(BPF_CORE_READ(task, mm), &mark) && session_slot(mark, &w.slot);
 	if (!watched && !session) {
 		count_filtered(SNT_HOOK_EXEC);
 		return 0;

@@ -93,6 +93,7 @@ static int configure(struct sense *s, const struct sense_opts *o)
 		k->rodata->snt_snapshot = o->snapshot;
 	k->rodata->snt_run_cgroup = o->run_cgroup_id;
 	k->rodata->snt_run_level = o->run_cgroup_level;
+	k->rodata->snt_known_marks = o->known_marks_only;
 	kernel_btf_dull_reasons(s->btf, k->rodata->snt_dull_reason,
 				sizeof(k->rodata->snt_dull_reason));
 	r = configure_ring(s, RING_WORLD, k->maps.rb_world, o->world_ring_bytes, WORLD_RING_BYTES);

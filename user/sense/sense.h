@@ -2,13 +2,15 @@
 /*
  * The first stage: loads the kernel side, attaches it, and hands over what the rings hold.
  *
+ * What is watched at A: marked sessions and their descendants, the run's cgroup, and the network
+ * namespaces of the lanes' boxes. Host and world are watched for drops alone.
+ *
  * Life: sense_new(), sense_attach_host(), sense_attach_lane() and sense_watch_cgroup() in any order,
  * then sense_wait() and sense_drain() in a loop; at the end sense_stop(), a last sense_drain(), and
  * only then sense_count(): read earlier, records on their way look like loss.
  *
  * Threads: sense_wait() and sense_drain() belong to one thread. sense_count(), sense_recursion(),
- * sense_hook_state(), sense_watch_cgroup() and sense_unwatch_cgroup() may be called from another at
- * the same time. Attaching, detaching and stopping are one thread's at a time.
+ * sense_hook_state() and the sense_watch_*() family may be called from another at the same time. Attaching, detaching and stopping are one thread's at a time.
  */
 #ifndef SENTINEL_SENSE_H
 #define SENTINEL_SENSE_H
@@ -31,6 +33,9 @@ struct sense_opts {
 	 * marks and namespaces say what is ours. */
 	uint64_t run_cgroup_id;
 	uint32_t run_cgroup_level;
+	/* Only sessions announced by sense_watch_mark() are marked: those of another run on the same
+	 * machine are then strangers. */
+	bool known_marks_only;
 };
 
 /* Opens, configures and loads; attaches nothing. 0, or -errno with the remedy in d where the kernel
@@ -68,6 +73,11 @@ void sense_detach_lane(struct sense *s, uint32_t lane);
 int sense_watch_cgroup(struct sense *s, uint64_t cgroup_id, uint32_t slot) must_check;
 void sense_unwatch_cgroup(struct sense *s, uint64_t cgroup_id);
 
+/* The trial with this mark (snt_hdr.mark) is counted in slot, wherever its platform puts it. Before
+ * anything of the trial runs. At most 16384 at a time: -E2BIG. */
+int sense_watch_mark(struct sense *s, uint64_t mark, uint32_t slot) must_check;
+void sense_unwatch_mark(struct sense *s, uint64_t mark);
+
 /* One record as bpf/events.h lays it out, borrowed for the call. */
 typedef void (*sense_sink_fn)(void *arg, const void *rec, size_t len);
 
@@ -78,8 +88,9 @@ int sense_wait(struct sense *s, int timeout_ms) must_check;
  * Number of records. */
 int sense_drain(struct sense *s, sense_sink_fn sink, void *arg);
 
-/* No program emits from now on. Call, then drain, then count. The last states of the hooks, as the
- * kernel told them right before, stay readable by sense_hook_state(). */
+/* No program emits from now on: call, then drain, then count. It closes a gate in the kernel and
+ * waits for the programs that are past it; the links stay, so that sense_hook_state() still answers
+ * what the kernel says, and go with sense_free(). */
 void sense_stop(struct sense *s);
 
 /* The counters of one hook and slot, summed over the CPUs; after sense_stop() exact:

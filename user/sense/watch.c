@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which cgroups are ours, and what the kernel side counted. */
+/* Which cgroups and sessions are ours, and what the kernel side counted. */
 #include <bpf/bpf.h>
 
 #include "user/sense/sense_priv.h"
@@ -14,6 +14,18 @@ int sense_watch_cgroup(struct sense *s, uint64_t cgroup_id, uint32_t slot)
 void sense_unwatch_cgroup(struct sense *s, uint64_t cgroup_id)
 {
 	(void)bpf_map_delete_elem(sense_map(s, "snt_cgroups"), &cgroup_id);
+}
+
+int sense_watch_mark(struct sense *s, uint64_t mark, uint32_t slot)
+{
+	if (!mark || slot >= SNT_SLOT_MAX)
+		return -EINVAL;
+	return bpf_map_update_elem(sense_map(s, "snt_trials"), &mark, &slot, BPF_ANY);
+}
+
+void sense_unwatch_mark(struct sense *s, uint64_t mark)
+{
+	(void)bpf_map_delete_elem(sense_map(s, "snt_trials"), &mark);
 }
 
 static void count_add(struct snt_count *sum, const struct snt_count *c)
