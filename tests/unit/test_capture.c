@@ -109,12 +109,11 @@ static void run_end(struct ev *ev, uint64_t time_ns)
 
 /* A DNS question over UDP, 57 bytes from the IP header. */
 static const uint8_t frame[] = {
-	0x02, 0x00, 0x00, 0x00, 0x00, 0x02, 0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00,
-	0x45, 0x00, 0x00, 0x39, 0x00, 0x01, 0x40, 0x00, 0x40, 0x11, 0x00, 0x00, 0x0a, 0x00,
-	0x00, 0x02, 0xcb, 0x00, 0x71, 0x05, 0x9c, 0x40, 0x00, 0x35, 0x00, 0x25, 0x00, 0x00,
-	0x12, 0x34, 0x01, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x07, 'e',
-	'x',  'a',  'm',  'p',	'l',  'e',  0x03, 't',	's',  't',  0x00, 0x00, 0x01, 0x00,
-	0x01,
+	0x02, 0x00, 0x00, 0x00, 0x00, 0x02, 0x02, 0x00, 0x00, 0x00, 0x00, 0x01, 0x08, 0x00, 0x45,
+	0x00, 0x00, 0x39, 0x00, 0x01, 0x40, 0x00, 0x40, 0x11, 0x00, 0x00, 0x0a, 0x00, 0x00, 0x02,
+	0xcb, 0x00, 0x71, 0x05, 0x9c, 0x40, 0x00, 0x35, 0x00, 0x25, 0x00, 0x00, 0x12, 0x34, 0x01,
+	0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x07, 'e',  'x',	'a',  'm',  'p',
+	'l',  'e',  0x03, 't',	's',  't',  0x00, 0x00, 0x01, 0x00, 0x01,
 };
 #define ETH_LEN 14
 
@@ -132,8 +131,8 @@ static void packet(struct ev *ev, uint32_t hook, uint64_t time_ns)
 	ev->cgroup_id = 7123;
 	ev->cpu_seq = 99;
 	ev->mark = 0x1122334455667788;
-	ev->packet.owner = (struct ev_task){ .pid = 4242, .tid = 4242, .start_ns = START_NS,
-					     .name = "probe" };
+	ev->packet.owner =
+		(struct ev_task){ .pid = 4242, .tid = 4242, .start_ns = START_NS, .name = "probe" };
 	ev->packet.cookie = 18342;
 	ev->packet.ifindex = 12;
 	ev->packet.eth_proto = 0x0800;
@@ -143,7 +142,8 @@ static void packet(struct ev *ev, uint32_t hook, uint64_t time_ns)
 	ev->packet.len = ev->packet.data_len = sizeof(frame) - (tc ? 0 : ETH_LEN);
 }
 
-/* Any event that may stand within a run; not one of those that only the writer or the test makes. */
+/* Any event that may stand within a run; not one of those that only the writer or the test makes.
+ */
 static void any_event(struct ev *ev, enum ev_type type, uint64_t time_ns, uint8_t *data)
 {
 	static const uint32_t hooks[] = { SNT_HOOK_WORLD, SNT_HOOK_BOUNDARY, SNT_HOOK_BOX,
@@ -175,7 +175,7 @@ struct collected {
 	struct {
 		struct ev ev;
 		uint8_t *data; /* a packet's */
-	} *item;
+	} * item;
 };
 
 static int collect(void *arg, const struct ev *ev)
@@ -468,7 +468,8 @@ static void test_files_and_parts(void **state unused_arg)
 
 /* ---- damage ---- */
 
-/* In place: a file that is truncated and written anew is flushed by some file systems, each time. */
+/* In place: a file that is truncated and written anew is flushed by some file systems, each time.
+ */
 static void flip_every_byte_of(const char *name)
 {
 	cleanup_fd int fd = open(in_scratch(name), O_WRONLY | O_CLOEXEC);
@@ -604,8 +605,8 @@ static void test_reading_goes_on_behind_damage(void **state unused_arg)
 
 static void test_strangers_are_refused(void **state unused_arg)
 {
-	static const uint8_t big_endian[28] = { 0x0a, 0x0d, 0x0d, 0x0a, 0,    0,    0,
-						28,   0x1a, 0x2b, 0x3c, 0x4d, 0,    1 };
+	static const uint8_t big_endian[28] = { 0x0a, 0x0d, 0x0d, 0x0a, 0,    0, 0,
+						28,   0x1a, 0x2b, 0x3c, 0x4d, 0, 1 };
 	struct capture_report r;
 	struct diag d;
 
@@ -626,8 +627,9 @@ static void test_strangers_are_refused(void **state unused_arg)
 
 static void test_lengths_that_cannot_be(void **state unused_arg)
 {
-	static const uint32_t bad[] = { 0, 4, 8, 11, 13, 15, PCAPNG_BLOCK_MAX + 4, 17u << 20,
-					UINT32_MAX, 0x80000000u };
+	static const uint32_t bad[] = {
+		0, 4, 8, 11, 13, 15, PCAPNG_BLOCK_MAX + 4, 17u << 20, UINT32_MAX, 0x80000000u
+	};
 	uint32_t words[8] = { PCAPNG_JOURNAL };
 	struct pcapng_block b;
 
@@ -724,7 +726,7 @@ static void test_seals_by_time_and_size(void **state unused_arg)
 	assert_int_equal(count_seals(&c), 1);
 	assert_int_equal(capture_tick(w, START_NS + 9 * NSEC_PER_SEC, collect, &c), 0);
 	assert_int_equal(count_seals(&c), 1); /* nothing new to seal */
-	ev.time_ns = START_NS; /* older than the seal */
+	ev.time_ns = START_NS;		      /* older than the seal */
 	put(w, &ev, &c);
 	assert_int_equal(count_seals(&c), 1);
 	ev.time_ns = START_NS + 2 * NSEC_PER_SEC;

@@ -55,8 +55,8 @@ static void assert_covered(enum ev_type type, const uint8_t *real, size_t from, 
 /* By hand: gcc 12 clears other bytes than the padding behind an array of structures. */
 static void assert_run_end(void)
 {
-	const size_t from = offsetof(struct ev, run_end), used = offsetof(struct ev_run_end, aborted) +
-								 sizeof(bool);
+	const size_t from = offsetof(struct ev, run_end),
+		     used = offsetof(struct ev_run_end, aborted) + sizeof(bool);
 	uint8_t real[sizeof(struct ev_run_end)] = { 0 };
 
 	memset(real, 0xff, used);
@@ -128,8 +128,8 @@ static void test_every_type_is_in_the_table(void **state unused_arg)
 
 static const struct field *row(const struct field_table *own, uint32_t i)
 {
-	return i < evfields_common.n ? &evfields_common.fields[i] :
-				       &own->fields[i - evfields_common.n];
+	return i < evfields_common.n ? &evfields_common.fields[i]
+				     : &own->fields[i - evfields_common.n];
 }
 
 static void test_keys_are_unique(void **state unused_arg)
@@ -209,9 +209,19 @@ static void test_other_parsers_read_it(void **state unused_arg)
 static void test_hostile_text_comes_back(void **state unused_arg)
 {
 	static const char *const texts[] = {
-		"\x1b[2J\x1b]0;x\x07", "a\nb\r\tc", "\"},{\"type\":\"seal\"", "\\x41", "\\", "\\\\x",
-		"\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8\xf7\xf6\xf5\xf4\xf3\xf2\xf1\xf0", "\x7f\xc2\x9b",
-		"\xe2\x80\xae", "::error::x", "<script>", "\xed\xa0\x80", "gr\xc3\xbc\xc3\x9f",
+		"\x1b[2J\x1b]0;x\x07",
+		"a\nb\r\tc",
+		"\"},{\"type\":\"seal\"",
+		"\\x41",
+		"\\",
+		"\\\\x",
+		"\xff\xfe\xfd\xfc\xfb\xfa\xf9\xf8\xf7\xf6\xf5\xf4\xf3\xf2\xf1\xf0",
+		"\x7f\xc2\x9b",
+		"\xe2\x80\xae",
+		"::error::x",
+		"<script>",
+		"\xed\xa0\x80",
+		"gr\xc3\xbc\xc3\x9f",
 	};
 	struct json_out j;
 	struct ev ev;
@@ -268,29 +278,55 @@ static void test_strange_events_are_refused(void **state unused_arg)
 static void test_bad_text_is_refused(void **state unused_arg)
 {
 	static const char *const bad[] = {
-		"", "{", "{}", "[]", "null", "{\"id\":\"1\"}", "{\"type\":1}", "{\"type\":\"\"}",
-		"{\"type\":\"exits\"}", "{\"type\":\"exit\"", "{\"type\":\"exit\"}x",
-		"{\"type\":\"exit\"},", "{\"type\":\"exit\",}", "{,\"type\":\"exit\"}",
-		"{\"type\" \"exit\"}", "{'type':'exit'}", "{\"id\":\"1\",\"type\":\"exit\"}",
+		"",
+		"{",
+		"{}",
+		"[]",
+		"null",
+		"{\"id\":\"1\"}",
+		"{\"type\":1}",
+		"{\"type\":\"\"}",
+		"{\"type\":\"exits\"}",
+		"{\"type\":\"exit\"",
+		"{\"type\":\"exit\"}x",
+		"{\"type\":\"exit\"},",
+		"{\"type\":\"exit\",}",
+		"{,\"type\":\"exit\"}",
+		"{\"type\" \"exit\"}",
+		"{'type':'exit'}",
+		"{\"id\":\"1\",\"type\":\"exit\"}",
 		/* kinds */
-		"{\"type\":\"exit\",\"id\":1}", "{\"type\":\"exit\",\"id\":\"\"}",
-		"{\"type\":\"exit\",\"id\":\"-1\"}", "{\"type\":\"exit\",\"id\":\"01\"}",
-		"{\"type\":\"exit\",\"id\":\"1 \"}", "{\"type\":\"exit\",\"id\":\"0x1\"}",
+		"{\"type\":\"exit\",\"id\":1}",
+		"{\"type\":\"exit\",\"id\":\"\"}",
+		"{\"type\":\"exit\",\"id\":\"-1\"}",
+		"{\"type\":\"exit\",\"id\":\"01\"}",
+		"{\"type\":\"exit\",\"id\":\"1 \"}",
+		"{\"type\":\"exit\",\"id\":\"0x1\"}",
 		"{\"type\":\"exit\",\"id\":\"18446744073709551616\"}",
-		"{\"type\":\"exit\",\"slot\":\"1\"}", "{\"type\":\"exit\",\"slot\":4294967296}",
-		"{\"type\":\"exit\",\"slot\":-1}", "{\"type\":\"exit\",\"slot\":1.0}",
-		"{\"type\":\"exit\",\"slot\":1e1}", "{\"type\":\"exit\",\"slot\":01}",
-		"{\"type\":\"exit\",\"slot\":true}", "{\"type\":\"exit\",\"slot\":null}",
-		"{\"type\":\"exit\",\"hook\":1}", "{\"type\":\"exit\",\"hook\":\"nowhere\"}",
-		"{\"type\":\"exit\",\"hook\":\"\"}", "{\"type\":\"socket\",\"created\":1}",
+		"{\"type\":\"exit\",\"slot\":\"1\"}",
+		"{\"type\":\"exit\",\"slot\":4294967296}",
+		"{\"type\":\"exit\",\"slot\":-1}",
+		"{\"type\":\"exit\",\"slot\":1.0}",
+		"{\"type\":\"exit\",\"slot\":1e1}",
+		"{\"type\":\"exit\",\"slot\":01}",
+		"{\"type\":\"exit\",\"slot\":true}",
+		"{\"type\":\"exit\",\"slot\":null}",
+		"{\"type\":\"exit\",\"hook\":1}",
+		"{\"type\":\"exit\",\"hook\":\"nowhere\"}",
+		"{\"type\":\"exit\",\"hook\":\"\"}",
+		"{\"type\":\"socket\",\"created\":1}",
 		"{\"type\":\"socket\",\"created\":\"true\"}",
 		"{\"type\":\"uring\",\"return\":2147483648}",
-		"{\"type\":\"uring\",\"return\":-2147483649}", "{\"type\":\"uring\",\"return\":-}",
+		"{\"type\":\"uring\",\"return\":-2147483649}",
+		"{\"type\":\"uring\",\"return\":-}",
 		"{\"type\":\"call\",\"syscall.return\":\"9223372036854775808\"}",
 		"{\"type\":\"call\",\"syscall.return\":\"-9223372036854775809\"}",
-		"{\"type\":\"seal\",\"sha256\":\"00\"}", "{\"type\":\"call\",\"data.head\":\"0\"}",
-		"{\"type\":\"call\",\"data.head\":\"0g\"}", "{\"type\":\"call\",\"data.head\":\"AB\"}",
-		"{\"type\":\"send\",\"source.ip\":\"1.2.3\"}", "{\"type\":\"send\",\"source.ip\":\"\"}",
+		"{\"type\":\"seal\",\"sha256\":\"00\"}",
+		"{\"type\":\"call\",\"data.head\":\"0\"}",
+		"{\"type\":\"call\",\"data.head\":\"0g\"}",
+		"{\"type\":\"call\",\"data.head\":\"AB\"}",
+		"{\"type\":\"send\",\"source.ip\":\"1.2.3\"}",
+		"{\"type\":\"send\",\"source.ip\":\"\"}",
 		"{\"type\":\"send\",\"source.ip\":\"1.2.3.4 \"}",
 		/* lengths: a process name has 16 bytes */
 		"{\"type\":\"exit\",\"process.name\":\"0123456789abcdefg\"}",
@@ -307,11 +343,16 @@ static void test_bad_text_is_refused(void **state unused_arg)
 		"{\"type\":\"exit\",\"process.name\":\"\\\\x00\"}",
 		"{\"type\":\"exit\",\"process.name\":\"\\\\x4\"}",
 		"{\"type\":\"exit\",\"process.name\":\"\\\\n\"}",
-		"{\"type\":\"exit\",\"process.name\":\"\n\"}", "{\"type\":\"exit\",\"process.name\":\"",
-		"{\"type\":\"exit\",\"process.name\":\"\\", "{\"type\":\"exit\",\"process.name\":\"\\u",
+		"{\"type\":\"exit\",\"process.name\":\"\n\"}",
+		"{\"type\":\"exit\",\"process.name\":\"",
+		"{\"type\":\"exit\",\"process.name\":\"\\",
+		"{\"type\":\"exit\",\"process.name\":\"\\u",
 		/* not flat */
-		"{\"type\":\"exit\",\"x\":{}}", "{\"type\":\"exit\",\"x\":[1]}",
-		"{\"type\":\"exit\",\"x\":nul}", "{\"type\":\"exit\",\"x\":}", "{\"type\":\"exit\",\"x\"}",
+		"{\"type\":\"exit\",\"x\":{}}",
+		"{\"type\":\"exit\",\"x\":[1]}",
+		"{\"type\":\"exit\",\"x\":nul}",
+		"{\"type\":\"exit\",\"x\":}",
+		"{\"type\":\"exit\",\"x\"}",
 	};
 	struct ev ev, before;
 
@@ -327,7 +368,8 @@ static void test_bad_text_is_refused(void **state unused_arg)
 static void test_good_text_is_read(void **state unused_arg)
 {
 	static const char text[] =
-		" {\"type\" : \"exit\" ,\n\"later\":\"\\\"}\",\"process.name\":\"\\ud83d\\ude00\\n\\u00e9\","
+		" {\"type\" : \"exit\" "
+		",\n\"later\":\"\\\"}\",\"process.name\":\"\\ud83d\\ude00\\n\\u00e9\","
 		"\"x\":-1.5e+3,\"y\":null,\"z\":true,\"process.pid\":4294967295,"
 		"\"id\":\"18446744073709551615\",\"process.exit_code\":0} ";
 	struct ev ev;

@@ -172,8 +172,7 @@ int block_write(struct pcapng_out *o, struct json_out *json, const struct block_
 	err = evjson_write(json, &record);
 	if (err)
 		return err;
-	err = packet ? write_packet(o, json, c, &record, sll2) :
-		       write_journal(o, json, c, &record);
+	err = packet ? write_packet(o, json, c, &record, sll2) : write_journal(o, json, c, &record);
 	o->error = 0; /* a block without room left the buffer as it was */
 	return err;
 }

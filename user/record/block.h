@@ -29,15 +29,15 @@ struct block_context {
 int block_context_init(struct block_context *c, const struct ev *ev) must_check;
 
 /* Appends ev's block, as record number id. json is scratch. -EINVAL for an event that can't be
- * written, -ENOBUFS without room, -ENOMEM; nothing was appended then. A packet's link header is left
- * out, its source MAC goes into the SLL2 header. */
+ * written, -ENOBUFS without room, -ENOMEM; nothing was appended then. A packet's link header is
+ * left out, its source MAC goes into the SLL2 header. */
 int block_write(struct pcapng_out *o, struct json_out *json, const struct block_context *c,
 		const struct ev *ev, uint64_t id) must_check;
 
 /* Reads a record; ret and its data borrow from b. -EBADMSG where the block is no record of ours, or
  * what it says outside the JSON is not what the JSON says. */
-int block_read(struct ev *ret, const struct block_context *c, const struct pcapng_block *b)
-	must_check;
+int block_read(struct ev *ret, const struct block_context *c,
+	       const struct pcapng_block *b) must_check;
 
 /* The record at the head of a segment, which is no event. */
 void block_write_segment(struct pcapng_out *o, const struct segment *s, uint64_t realtime_ns);

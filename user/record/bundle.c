@@ -280,7 +280,8 @@ int bundle_seal(const char *dir, struct diag *d)
 	return bundle_add_bytes(dir, BUNDLE_SUMS, text, len, d);
 }
 
-/* The line of SHA256SUMS at *text, and *text behind it: "HEX  PATH" or, binary mode, "HEX *PATH". */
+/* The line of SHA256SUMS at *text, and *text behind it: "HEX  PATH" or, binary mode, "HEX *PATH".
+ */
 static int next_sum(char **text, struct entry *ret)
 {
 	char *line = *text, *end = strchr(line, '\n');

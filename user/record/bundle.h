@@ -20,8 +20,8 @@
 
 /* Copies the file source into dir/subdir (made where it is missing; "" = dir itself) under its own
  * name. -EEXIST where the bundle has one of that name, -EFBIG above BUNDLE_INPUT_MAX. */
-int bundle_add_file(const char *dir, const char *subdir, const char *source, struct diag *d)
-	must_check;
+int bundle_add_file(const char *dir, const char *subdir, const char *source,
+		    struct diag *d) must_check;
 
 /* Writes a file dir/name; name may be "SUBDIR/NAME". Whole or not at all; replaces an older one. */
 int bundle_add_bytes(const char *dir, const char *name, const void *data, size_t len,

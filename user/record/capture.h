@@ -40,21 +40,24 @@ struct capture_totals {
  * *ret. */
 int capture_create(struct capture_writer **ret, const char *dir, struct diag *d) must_check;
 
-/* For tests: other bounds than 64 MiB a segment, 4 MiB and one second a seal. Before the first put. */
+/* For tests: other bounds than 64 MiB a segment, 4 MiB and one second a seal. Before the first put.
+ */
 void capture_set_bounds(struct capture_writer *w, uint64_t segment_bytes, uint64_t seal_bytes,
 			uint64_t seal_ns);
 
 /*
  * Accepts one event: gives it the next record number (the id in ev is not looked at), appends it,
- * then decodes the block it just made with the reader's own code and hands that to accepted, so that
- * the live judge gets exactly what a replay will; a seal that is due is made and handed over too.
+ * then decodes the block it just made with the reader's own code and hands that to accepted, so
+ * that the live judge gets exactly what a replay will; a seal that is due is made and handed over
+ * too.
  *
  * What accepted gets differs from ev in this: id is set; a packet starts at its network header
- * (l2_len 0, len without the link header; the source MAC is in the SLL2 header only); what is unused
- * in arrays is zero. EV_SEAL is the writer's own: -EINVAL. The first event must be EV_RUN_BEGIN
- * and nothing follows EV_RUN_END (-EINVAL). An event that evjson_write() refuses is -EINVAL and
- * leaves nothing behind. A write that failed (-ENOSPC, -EIO, ...) sticks: that is the answer from
- * then on. What accepted answers, if not 0, is handed back; the record is in the capture then.
+ * (l2_len 0, len without the link header; the source MAC is in the SLL2 header only); what is
+ * unused in arrays is zero. EV_SEAL is the writer's own: -EINVAL. The first event must be
+ * EV_RUN_BEGIN and nothing follows EV_RUN_END (-EINVAL). An event that evjson_write() refuses is
+ * -EINVAL and leaves nothing behind. A write that failed (-ENOSPC, -EIO, ...) sticks: that is the
+ * answer from then on. What accepted answers, if not 0, is handed back; the record is in the
+ * capture then.
  */
 int capture_put(struct capture_writer *w, const struct ev *ev, ev_sink_fn accepted,
 		void *arg) must_check;
@@ -74,9 +77,9 @@ void capture_free(struct capture_writer *w);
 /* ---- reading ---- */
 
 struct capture_report {
-	uint64_t records; /* handed to the sink */
-	bool complete;	  /* run.end and its seal are there and nothing follows */
-	bool damaged;	  /* some byte is not what was written, or the end is missing */
+	uint64_t records;	 /* handed to the sink */
+	bool complete;		 /* run.end and its seal are there and nothing follows */
+	bool damaged;		 /* some byte is not what was written, or the end is missing */
 	uint64_t damaged_offset; /* in damaged_file: where the first damage was noticed */
 	char damaged_file[256];	 /* escaped */
 	char text[256];		 /* what is wrong, for people; "" where nothing is */
@@ -84,9 +87,9 @@ struct capture_report {
 
 /*
  * Reads a run's folder, or one capture file, once, in constant memory, and hands every record to
- * sink in the order of the capture, seals too; verifies every seal, record number and what a packet's
- * block says against its JSON. Records are handed over before the seal that covers them was read:
- * only ret tells, at the end, what they are worth.
+ * sink in the order of the capture, seals too; verifies every seal, record number and what a
+ * packet's block says against its JSON. Records are handed over before the seal that covers them
+ * was read: only ret tells, at the end, what they are worth.
  *
  * 0 whenever there was something to read, also where it is damaged: a record that can't be decoded
  * is skipped, broken framing ends the reading, and ret says what and where. -ENOENT: no capture;

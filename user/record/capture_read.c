@@ -22,9 +22,9 @@ struct reader {
 	struct pcapng_out out;
 
 	uint8_t *window;
-	size_t at, end;	 /* what is read and not yet walked */
-	size_t hashed;	 /* up to where the window is in the digest; at most `at` */
-	uint64_t base;	 /* bytes of the run before the window's first */
+	size_t at, end; /* what is read and not yet walked */
+	size_t hashed;	/* up to where the window is in the digest; at most `at` */
+	uint64_t base;	/* bytes of the run before the window's first */
 	int fd;
 
 	char path[256];		/* of the segment, for the report */

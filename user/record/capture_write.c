@@ -27,8 +27,8 @@ struct capture_writer {
 	struct json_out json;
 
 	uint64_t segment_max, seal_max, seal_ns;
-	uint64_t flushed;	 /* bytes of all segments that left the buffer */
-	uint64_t segment_start; /* where the segment started, counted like flushed */
+	uint64_t flushed;		  /* bytes of all segments that left the buffer */
+	uint64_t segment_start;		  /* where the segment started, counted like flushed */
 	uint64_t sealed_bytes, sealed_ns; /* at the last seal */
 	uint64_t last_ns;		  /* of the last record */
 	bool unsealed;			  /* a record follows the last seal */
@@ -202,7 +202,8 @@ static bool seal_is_due(const struct capture_writer *w)
 /* A run's name goes into lines of text of ours: letters, digits and -_. only. */
 static bool is_run_name(const char *run)
 {
-	size_t len = strspn(run, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.");
+	size_t len =
+		strspn(run, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.");
 
 	return len && !run[len];
 }

@@ -10,12 +10,9 @@ static const char *const hook_names[SNT_HOOK_MAX] = { [SNT_HOOK_NONE] = "none",
 						      RECORD_HOOKS(HOOK_NAME) };
 
 static const char *const arm_names[ARM_MAX] = {
-	[ARM_NONE] = "none",
-	[ARM_BASELINE_FIRST] = "baseline-first",
-	[ARM_ON] = "on",
-	[ARM_OFF] = "off",
-	[ARM_ON2] = "on2",
-	[ARM_BASELINE_LAST] = "baseline-last",
+	[ARM_NONE] = "none", [ARM_BASELINE_FIRST] = "baseline-first",
+	[ARM_ON] = "on",     [ARM_OFF] = "off",
+	[ARM_ON2] = "on2",   [ARM_BASELINE_LAST] = "baseline-last",
 };
 
 static const char *const role_names[ROLE_MAX] = {
@@ -32,7 +29,10 @@ static const char *const channel_names[CHANNEL_MAX] = {
 
 static const char *const far_names[FAR_MAX] = { [FAR_ANSWERS] = "answers", [FAR_DEAF] = "deaf" };
 
-#define NAMES(array) { .name = (array), .n = ARRAY_SIZE(array) }
+#define NAMES(array)                                                                               \
+	{                                                                                          \
+		.name = (array), .n = ARRAY_SIZE(array)                                            \
+	}
 const struct field_names evfields_hooks = NAMES(hook_names);
 const struct field_names evfields_arms = NAMES(arm_names);
 const struct field_names evfields_roles = NAMES(role_names);
@@ -51,22 +51,18 @@ const char *field_name(const struct field_names *names, uint32_t v)
 #define SIZE_IF(condition, f) (sizeof(MEMBER(f)) + 0 * sizeof(char[(condition) ? 1 : -1]))
 #define IS(f, t) __builtin_types_compatible_p(__typeof__(MEMBER(f)), t)
 #define ROW(key_, kind_, f, condition, ...)                                                        \
-	{ .key = (key_),                                                                           \
-	  .key_len = sizeof(key_) - 1,                                                             \
-	  .kind = (kind_),                                                                         \
-	  .offset = offsetof(struct ev, f),                                                        \
-	  .size = SIZE_IF(condition, f),                                                           \
-	  __VA_ARGS__ }
+	{                                                                                          \
+		.key = (key_), .key_len = sizeof(key_) - 1, .kind = (kind_),                       \
+		.offset = offsetof(struct ev, f), .size = SIZE_IF(condition, f), __VA_ARGS__       \
+	}
 
 #define U32(key, f) ROW(key, FIELD_U32, f, IS(f, uint32_t))
 #define I32(key, f) ROW(key, FIELD_I32, f, IS(f, int32_t))
-#define U64(key, f)                                                                                \
-	ROW(key, FIELD_U64, f, IS(f, uint64_t) || IS(f, __u64))
+#define U64(key, f) ROW(key, FIELD_U64, f, IS(f, uint64_t) || IS(f, __u64))
 #define I64(key, f) ROW(key, FIELD_I64, f, IS(f, int64_t))
 #define BOOL(key, f) ROW(key, FIELD_BOOL, f, IS(f, bool))
 #define ENUM(key, f, names_) ROW(key, FIELD_ENUM, f, sizeof(MEMBER(f)) == 4, .names = &(names_))
-#define TEXT(key, f)                                                                               \
-	ROW(key, FIELD_TEXT, f, IS(f, char[]) && sizeof(MEMBER(f)) <= FIELD_TEXT_MAX)
+#define TEXT(key, f) ROW(key, FIELD_TEXT, f, IS(f, char[]) && sizeof(MEMBER(f)) <= FIELD_TEXT_MAX)
 #define HEX(key, f) ROW(key, FIELD_HEX, f, IS(f, uint8_t[]))
 #define BYTES(key, f, len)                                                                         \
 	ROW(key, FIELD_BYTES, f, IS(f, uint8_t[]) && IS(len, uint32_t),                            \
@@ -78,8 +74,8 @@ const char *field_name(const struct field_names *names, uint32_t v)
 		U64(prefix ".start_ns", f.start_ns), TEXT(prefix ".name", f.name)
 #define NAMESPACES(prefix, f)                                                                      \
 	U32(prefix ".mnt", f.mnt), U32(prefix ".net", f.net), U32(prefix ".pid", f.pid),           \
-		U32(prefix ".user", f.user), U32(prefix ".uts", f.uts),                            \
-		U32(prefix ".ipc", f.ipc), U32(prefix ".cgroup", f.cgroup)
+		U32(prefix ".user", f.user), U32(prefix ".uts", f.uts), U32(prefix ".ipc", f.ipc), \
+		U32(prefix ".cgroup", f.cgroup)
 #define SOCKET(f)                                                                                  \
 	U64("socket.cookie", f.cookie), U32("socket.family", f.family),                            \
 		U32("socket.type", f.type), U32("socket.protocol", f.protocol)
@@ -95,18 +91,10 @@ const char *field_name(const struct field_names *names, uint32_t v)
 /* ---- of every record ---- */
 
 static const struct field common[] = {
-	U64("id", id),
-	U64("t", time_ns),
-	ENUM("hook", hook, evfields_hooks),
-	U32("slot", slot),
-	U32("flags", flags),
-	U32("cpu", cpu),
-	U64("cpu_seq", cpu_seq),
-	U64("cgroup.id", cgroup_id),
-	U64("netns.cookie", netns_cookie),
-	U64("mark", mark),
-	U32("lane", lane),
-	U32("trial", trial),
+	U64("id", id),		 U64("t", time_ns),	      ENUM("hook", hook, evfields_hooks),
+	U32("slot", slot),	 U32("flags", flags),	      U32("cpu", cpu),
+	U64("cpu_seq", cpu_seq), U64("cgroup.id", cgroup_id), U64("netns.cookie", netns_cookie),
+	U64("mark", mark),	 U32("lane", lane),	      U32("trial", trial),
 };
 
 /* ---- from the kernel ---- */
@@ -147,27 +135,18 @@ static const struct field sock[] = {
 };
 
 static const struct field addr[] = {
-	TASK("process", addr.task),
-	SOCKET(addr),
-	ADDR("destination.ip", addr.daddr),
-	U32("destination.port", addr.dport),
-	TEXT("destination.path", addr.path),
-	U32("retval", addr.retval),
+	TASK("process", addr.task),	     SOCKET(addr),
+	ADDR("destination.ip", addr.daddr),  U32("destination.port", addr.dport),
+	TEXT("destination.path", addr.path), U32("retval", addr.retval),
 };
 
 static const struct field call[] = {
-	TASK("process", call.task),
-	U32("syscall.number", call.nr),
-	TEXT("syscall.name", call.name),
-	I32("syscall.fd", call.fd),
-	I64("syscall.return", call.ret),
-	U64("syscall.arg1", call.arg1),
-	U64("syscall.arg2", call.arg2),
-	U32("socket.family", call.family),
-	ADDR("destination.ip", call.daddr),
-	U32("destination.port", call.dport),
-	U32("data.bytes", call.data_len),
-	BYTES("data.head", call.data, call.data_cap),
+	TASK("process", call.task),	    U32("syscall.number", call.nr),
+	TEXT("syscall.name", call.name),    I32("syscall.fd", call.fd),
+	I64("syscall.return", call.ret),    U64("syscall.arg1", call.arg1),
+	U64("syscall.arg2", call.arg2),	    U32("socket.family", call.family),
+	ADDR("destination.ip", call.daddr), U32("destination.port", call.dport),
+	U32("data.bytes", call.data_len),   BYTES("data.head", call.data, call.data_cap),
 };
 
 static const struct field sent[] = {
@@ -181,14 +160,10 @@ static const struct field sent[] = {
 };
 
 static const struct field state[] = {
-	TASK("process", state.owner),
-	U64("socket.cookie", state.cookie),
-	U32("tcp.old_state", state.oldstate),
-	U32("tcp.new_state", state.newstate),
-	ADDR("source.ip", state.saddr),
-	U32("source.port", state.sport),
-	ADDR("destination.ip", state.daddr),
-	U32("destination.port", state.dport),
+	TASK("process", state.owner),	      U64("socket.cookie", state.cookie),
+	U32("tcp.old_state", state.oldstate), U32("tcp.new_state", state.newstate),
+	ADDR("source.ip", state.saddr),	      U32("source.port", state.sport),
+	ADDR("destination.ip", state.daddr),  U32("destination.port", state.dport),
 };
 
 static const struct field drop[] = {
@@ -219,10 +194,8 @@ static const struct field packet[] = {
 };
 
 static const struct field opt[] = {
-	TASK("process", opt.task),
-	U64("socket.cookie", opt.cookie),
-	U32("socket.family", opt.family),
-	I32("option.level", opt.level),
+	TASK("process", opt.task),	  U64("socket.cookie", opt.cookie),
+	U32("socket.family", opt.family), I32("option.level", opt.level),
 	I32("option.name", opt.optname),
 };
 
@@ -270,12 +243,9 @@ static const struct field probe[] = {
 };
 
 static const struct field cell[] = {
-	TEXT("target", cell.target),
-	TEXT("probe", cell.probe),
-	BOOL("claimed", cell.claimed),
-	BOOL("has_off", cell.has_off),
-	BOOL("has_allowed", cell.has_allowed),
-	TEXT("claim.source", cell.source),
+	TEXT("target", cell.target),	       TEXT("probe", cell.probe),
+	BOOL("claimed", cell.claimed),	       BOOL("has_off", cell.has_off),
+	BOOL("has_allowed", cell.has_allowed), TEXT("claim.source", cell.source),
 	TEXT("claim.quote", cell.quote),
 };
 
@@ -333,12 +303,9 @@ static const struct field answer[] = {
 };
 
 static const struct field proof[] = {
-	U32("trial.id", proof.trial),
-	HEX("instance", proof.instance),
-	HEX("mac", proof.mac),
-	BOOL("has_answer", proof.has_answer),
-	HEX("answer", proof.answer),
-	TEXT("probe_view", proof.view),
+	U32("trial.id", proof.trial), HEX("instance", proof.instance),
+	HEX("mac", proof.mac),	      BOOL("has_answer", proof.has_answer),
+	HEX("answer", proof.answer),  TEXT("probe_view", proof.view),
 };
 
 static const struct field received[] = {
@@ -372,10 +339,8 @@ static const struct field canary[] = {
 };
 
 static const struct field decoy[] = {
-	U32("lane.number", decoy.lane),
-	U32("lane.epoch", decoy.epoch),
-	U32("trial.id", decoy.trial),
-	BOOL("one_bit", decoy.one_bit),
+	U32("lane.number", decoy.lane), U32("lane.epoch", decoy.epoch),
+	U32("trial.id", decoy.trial),	BOOL("one_bit", decoy.one_bit),
 	HEX("token", decoy.token),
 };
 
@@ -395,19 +360,19 @@ static const struct field gap[] = {
 	U64("from_ns", gap.from_ns),
 };
 
-static const struct field run_end[] = {
-	U64("records", run_end.records),
-	BOOL("aborted", run_end.aborted),
-	HEX("key", run_end.key),
-	COUNT(NONE, "none") RECORD_HOOKS(COUNT)
-};
+static const struct field run_end[] = { U64("records", run_end.records),
+					BOOL("aborted", run_end.aborted), HEX("key", run_end.key),
+					COUNT(NONE, "none") RECORD_HOOKS(COUNT) };
 
 static const struct field seal[] = {
 	U64("offset", seal.offset),
 	HEX("sha256", seal.sha256),
 };
 
-#define FIELDS(name, array) { .type = (name), .fields = (array), .n = ARRAY_SIZE(array) }
+#define FIELDS(name, array)                                                                        \
+	{                                                                                          \
+		.type = (name), .fields = (array), .n = ARRAY_SIZE(array)                          \
+	}
 
 const struct field_table evfields_common = FIELDS(NULL, common);
 

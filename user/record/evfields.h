@@ -44,7 +44,7 @@ struct field_table {
 /* More fields than any type has, the common ones included. */
 #define FIELDS_MAX 256
 
-extern const struct field_table evfields_common;		/* of every record; its type is NULL */
+extern const struct field_table evfields_common;	  /* of every record; its type is NULL */
 extern const struct field_table evfields_of[EV_TYPE_MAX]; /* by enum ev_type */
 extern const struct field_names evfields_hooks;
 extern const struct field_names evfields_arms;

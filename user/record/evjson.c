@@ -158,7 +158,8 @@ int evjson_write(struct json_out *j, const struct ev *ev)
 
 /* ---- reading ---- */
 
-/* Undoes escape_text(): "\xNN" becomes the byte, any other backslash is nobody's writing. In place. */
+/* Undoes escape_text(): "\xNN" becomes the byte, any other backslash is nobody's writing. In place.
+ */
 static int unescape_text(char *text, size_t *len)
 {
 	size_t o = 0;
@@ -344,14 +345,14 @@ static int read_field(const struct field *f, const struct json_in_value *v, uint
 /* Which field a key names. The writer's order is kept, so the search goes on from the last hit. */
 struct lookup {
 	const struct field_table *own;
-	uint32_t next;			  /* index into the common fields, then into own */
+	uint32_t next;			/* index into the common fields, then into own */
 	uint64_t seen[FIELDS_MAX / 64]; /* a key may come once */
 };
 
 static const struct field *field_at(const struct lookup *l, uint32_t i)
 {
-	return i < evfields_common.n ? &evfields_common.fields[i] :
-				       &l->own->fields[i - evfields_common.n];
+	return i < evfields_common.n ? &evfields_common.fields[i]
+				     : &l->own->fields[i - evfields_common.n];
 }
 
 /* 0 and *ret, NULL for a key that nobody knows; -EBADMSG for one that was there before. */

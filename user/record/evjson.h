@@ -3,15 +3,16 @@
  * struct ev as one flat JSON object, and back: the form that every record has in a capture.
  *
  * One table (evfields.c) serves both directions, so that nothing is written that can't be read. The
- * first key is "type"; then come the fields of every record and those of its type, with the names of
- * ECS where it has one ("process.pid", "source.ip"), always in the same order:
+ * first key is "type"; then come the fields of every record and those of its type, with the names
+ * of ECS where it has one ("process.pid", "source.ip"), always in the same order:
  *
  *   {"type":"exit","id":"12","t":"81234567890","hook":"exit","process.pid":4242}
  *
- * A field that is zero (false, empty, the address ::) is left out, and one that is left out reads as
- * zero. 64-bit numbers are decimal strings, times CLOCK_MONOTONIC nanoseconds, bytes hexadecimal,
- * addresses text. Text is what a stranger chose: it is escaped as escape_text() does it before it
- * becomes a JSON string, so that a decoded value still drives no terminal and any byte comes back.
+ * A field that is zero (false, empty, the address ::) is left out, and one that is left out reads
+ * as zero. 64-bit numbers are decimal strings, times CLOCK_MONOTONIC nanoseconds, bytes
+ * hexadecimal, addresses text. Text is what a stranger chose: it is escaped as escape_text() does
+ * it before it becomes a JSON string, so that a decoded value still drives no terminal and any byte
+ * comes back.
  */
 #ifndef SENTINEL_RECORD_EVJSON_H
 #define SENTINEL_RECORD_EVJSON_H

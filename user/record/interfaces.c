@@ -56,10 +56,12 @@ void interfaces_describe(uint32_t lanes, uint32_t i, char name[INTERFACE_NAME_MA
 	if (lane) {
 		(void)str_format(name, INTERFACE_NAME_MAX, "%s@%u",
 				 field_name(&evfields_hooks, per_lane[kind].hook), lane);
-		(void)str_format(text, INTERFACE_TEXT_MAX, "%s, lane %u", per_lane[kind].text, lane);
+		(void)str_format(text, INTERFACE_TEXT_MAX, "%s, lane %u", per_lane[kind].text,
+				 lane);
 	} else {
 		(void)str_copy(name, INTERFACE_NAME_MAX,
 			       field_name(&evfields_hooks, per_lane[kind].hook));
-		(void)str_format(text, INTERFACE_TEXT_MAX, "%s, no known lane", per_lane[kind].text);
+		(void)str_format(text, INTERFACE_TEXT_MAX, "%s, no known lane",
+				 per_lane[kind].text);
 	}
 }

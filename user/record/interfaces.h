@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interfaces of a capture: one per hook that sees packets; where each lane has the hook, one per
- * lane, and one without a number for packets of no known lane. The numbering follows from the number
- * of lanes alone, so that a reader can check it:
+ * The interfaces of a capture: one per hook that sees packets; where each lane has the hook, one
+ * per lane, and one without a number for packets of no known lane. The numbering follows from the
+ * number of lanes alone, so that a reader can check it:
  *
- *   0 cgroup_skb/egress  1 cgroup_skb/ingress  2 world  3 world@1 ...  boundary  boundary@1 ...  box ...
+ *   0 cgroup_skb/egress  1 cgroup_skb/ingress  2 world  3 world@1 ...  boundary  boundary@1 ... box
+ * ...
  */
 #ifndef SENTINEL_RECORD_INTERFACES_H
 #define SENTINEL_RECORD_INTERFACES_H

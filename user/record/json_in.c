@@ -23,22 +23,27 @@ int json_in_open(struct json_in *in, const char *text, size_t len)
 	return take(in, '{') ? 0 : -EBADMSG;
 }
 
+/* Where the run of ordinary characters of a string ends. */
+static const char *ordinary(const char *p, const char *end)
+{
+	while (p < end && (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\')
+		p++;
+	return p;
+}
+
 /* After the opening quote. */
 static int string_token(struct json_in *in, struct json_in_value *ret)
 {
-	const char *p = in->at;
+	const char *p = ordinary(in->at, in->end);
 
-	*ret = (struct json_in_value){ .kind = JSON_IN_STRING, .text = p };
-	for (; p < in->end && *p != '"'; p++) {
-		if ((unsigned char)*p < 0x20)
-			return -EBADMSG;
-		if (*p != '\\')
-			continue;
+	*ret = (struct json_in_value){ .kind = JSON_IN_STRING, .text = in->at };
+	while (p < in->end && *p == '\\') {
 		ret->escaped = true;
-		if (++p == in->end)
+		if (in->end - p < 2 || (unsigned char)p[1] < 0x20)
 			return -EBADMSG;
+		p = ordinary(p + 2, in->end);
 	}
-	if (p == in->end)
+	if (p == in->end || *p != '"')
 		return -EBADMSG;
 	ret->len = (size_t)(p - ret->text);
 	in->at = p + 1;

@@ -36,8 +36,8 @@ static void fork_line(char *out, const struct ev_fork *f)
 
 static void exit_line(char *out, const struct ev_exit *e)
 {
-	(void)str_format(out, RAW_MAX, "exit: '%s' pid %u, status 0x%x", e->task.name,
-			 e->task.pid, e->code);
+	(void)str_format(out, RAW_MAX, "exit: '%s' pid %u, status 0x%x", e->task.name, e->task.pid,
+			 e->code);
 }
 
 static void sock_line(char *out, const struct ev_sock *s)
@@ -66,8 +66,8 @@ static void call_line(char *out, const struct ev_call *c)
 	if (c->dport)
 		(void)endpoint(c->daddr, c->dport, to);
 	(void)str_format(out, RAW_MAX, "call: '%s' pid %u: %s(%d)%s%s = %" PRId64, c->task.name,
-			 c->task.pid, c->name[0] ? c->name : "?", c->fd, c->dport ? " to " : "",
-			 to, c->ret);
+			 c->task.pid, c->name[0] ? c->name : "?", c->fd, c->dport ? " to " : "", to,
+			 c->ret);
 }
 
 static void send_line(char *out, const struct ev_send *s)
@@ -89,8 +89,8 @@ static void state_line(char *out, const struct ev_state *s)
 
 static void drop_line(char *out, const struct ev_drop *d)
 {
-	(void)str_format(out, RAW_MAX, "drop: %u bytes of '%s' pid %u, reason %u %s at %s",
-			 d->len, d->owner.name, d->owner.pid, d->reason, d->reason_name,
+	(void)str_format(out, RAW_MAX, "drop: %u bytes of '%s' pid %u, reason %u %s at %s", d->len,
+			 d->owner.name, d->owner.pid, d->reason, d->reason_name,
 			 d->location_name[0] ? d->location_name : "?");
 }
 
@@ -144,10 +144,10 @@ static void received_line(char *out, const struct ev_received *r)
 {
 	char from[64], to[64];
 
-	(void)str_format(out, RAW_MAX, "collector of lane %u: protocol %u from %s to %s, %u bytes%s",
-			 r->lane, r->protocol, endpoint(r->saddr, r->sport, from),
-			 endpoint(r->daddr, r->dport, to), r->data_len,
-			 r->answered ? ", answered" : "");
+	(void)str_format(
+		out, RAW_MAX, "collector of lane %u: protocol %u from %s to %s, %u bytes%s",
+		r->lane, r->protocol, endpoint(r->saddr, r->sport, from),
+		endpoint(r->daddr, r->dport, to), r->data_len, r->answered ? ", answered" : "");
 }
 
 static void attach_line(char *out, const struct ev_attach *a)
@@ -166,13 +166,15 @@ static void loss_line(char *out, const struct ev_loss *l)
 			 l->map_full, l->recursion);
 }
 
-/* The seal's time is in the line, so that a reader who writes it anew compares every digit of it. */
+/* The seal's time is in the line, so that a reader who writes it anew compares every digit of it.
+ */
 static void seal_line(char *out, const struct ev *ev)
 {
 	char sha256[2 * EV_DIGEST_BYTES + 1];
 
 	hex_encode(sha256, ev->seal.sha256, sizeof(ev->seal.sha256));
-	(void)str_format(out, RAW_MAX, "seal: record %" PRIu64 " at %" PRIu64 " ns, %" PRIu64
+	(void)str_format(out, RAW_MAX,
+			 "seal: record %" PRIu64 " at %" PRIu64 " ns, %" PRIu64
 			 " bytes before it, SHA-256 %s",
 			 ev->id, ev->time_ns, ev->seal.offset, sha256);
 }
@@ -249,8 +251,8 @@ static void line(char *out, const struct ev *ev)
 	case EV_SEAL:
 		return seal_line(out, ev);
 	case EV_GAP:
-		(void)str_format(out, RAW_MAX, "gap: %" PRIu64 " records lost by %s",
-				 ev->gap.count, ev->gap.stage);
+		(void)str_format(out, RAW_MAX, "gap: %" PRIu64 " records lost by %s", ev->gap.count,
+				 ev->gap.stage);
 		return;
 	case EV_NONE:
 	case EV_PACKET:

@@ -70,8 +70,8 @@ void pcapng_section(struct pcapng_out *o, const char *application, const char *c
 void pcapng_interface(struct pcapng_out *o, const char *name, const char *description);
 void pcapng_packet(struct pcapng_out *o, const struct pcapng_packet *p);
 
-/* A journal block: begin, fields in order, end. Names are upper case, digits and '_'; a value has no
- * newline (journal export format, text form). */
+/* A journal block: begin, fields in order, end. Names are upper case, digits and '_'; a value has
+ * no newline (journal export format, text form). */
 void pcapng_journal_begin(struct pcapng_out *o);
 void pcapng_journal_field(struct pcapng_out *o, const char *name, const char *value, size_t len);
 void pcapng_journal_end(struct pcapng_out *o);
@@ -87,10 +87,10 @@ struct pcapng_block {
 };
 
 /*
- * The block at the start of data. Answers its length; -EAGAIN where the block is longer than the len
- * bytes there are (ret->len says how long it wants to be, 0 where not even that is there); -EBADMSG
- * for lengths that can't be: not a multiple of four, under 12, above PCAPNG_BLOCK_MAX, or not the
- * same twice; -EPROTONOSUPPORT for a section header written in big-endian order.
+ * The block at the start of data. Answers its length; -EAGAIN where the block is longer than the
+ * len bytes there are (ret->len says how long it wants to be, 0 where not even that is there);
+ * -EBADMSG for lengths that can't be: not a multiple of four, under 12, above PCAPNG_BLOCK_MAX, or
+ * not the same twice; -EPROTONOSUPPORT for a section header written in big-endian order.
  */
 int pcapng_next(const uint8_t *data, size_t len, struct pcapng_block *ret) must_check;
 
@@ -98,8 +98,9 @@ int pcapng_next(const uint8_t *data, size_t len, struct pcapng_block *ret) must_
  * endian order; -EBADMSG: no section header, or of another version. */
 int pcapng_read_section(const struct pcapng_block *b) must_check;
 
-/* An enhanced packet. -EBADMSG where a length or an option passes the block's end, or an option that
- * a capture must have once (flags, packet id, comment) is missing, repeated or of another size. */
+/* An enhanced packet. -EBADMSG where a length or an option passes the block's end, or an option
+ * that a capture must have once (flags, packet id, comment) is missing, repeated or of another
+ * size. */
 int pcapng_read_packet(const struct pcapng_block *b, struct pcapng_packet *ret) must_check;
 
 /* The value of a field of a journal block: its first line that starts with "NAME=". -ENOENT where

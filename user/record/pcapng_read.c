@@ -41,7 +41,8 @@ int pcapng_next(const uint8_t *data, size_t len, struct pcapng_block *ret)
 	b.type = get_u32(data);
 	b.len = get_u32(data + 4);
 	if (b.len < BLOCK_MIN || b.len % 4 || b.len > PCAPNG_BLOCK_MAX) {
-		/* A swapped section header has a swapped length: that one is worth telling apart. */
+		/* A swapped section header has a swapped length: that one is worth telling apart.
+		 */
 		if (b.type != PCAPNG_SHB || len < BLOCK_MIN)
 			return -EBADMSG;
 		b.len = 0;
