@@ -41,7 +41,8 @@ struct lane_opts {
 
 /*
  * Makes lane `number` (1..LANES_MAX), open, and waits until its links carry traffic. o may be NULL.
- * Needs CAP_SYS_ADMIN and CAP_NET_ADMIN. On error -errno, d says which step failed, and *l needs no
+ * Needs CAP_SYS_ADMIN and CAP_NET_ADMIN. About 2 ms; several at once take longer than one after
+ * another, for the kernel's locks. On error -errno, d says which step failed, and *l needs no
  * lane_drop() (which would be harmless).
  */
 int lane_make(struct lane *l, uint32_t number, uint32_t epoch, const struct lane_opts *o,
