@@ -3,7 +3,6 @@
  * Runs a fuzz target over the files given, and over all files of the folders given: how a corpus is
  * replayed with a compiler that has no fuzzer, under a sanitizer or valgrind.
  */
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "user/base/util.h"

@@ -2,6 +2,7 @@
 /* Ring records to events: every type, every lie about a length, chunks in every disorder. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <cmocka.h>

@@ -40,8 +40,9 @@ static struct frame frame_of(const char *text)
 #define ETH(type) "020000000001 020000000002 " type "|"
 /* 10.0.0.2 to 203.0.113.9; ihl/total: first bytes; frag: flags and offset */
 #define IP4(ihl, total, frag, proto) ihl "00" total "0007" frag "40" proto "0000 0a000002 cb007109|"
-#define IP6(len, next) "60000000" len next "40 20010db8 00000000 00000000 00000001 " \
-		       "20010db8 01130000 00000000 00000009|"
+#define IP6(len, next)                                                                             \
+	"60000000" len next "40 20010db8 00000000 00000000 00000001 "                              \
+	"20010db8 01130000 00000000 00000009|"
 #define TCP_AT(flags) "9c40 0050 00000064 000000c8 50" flags "0400 0000 0000|"
 #define UDP_AT(len) "9c40 0035" len "0000|"
 
@@ -60,22 +61,23 @@ static const struct want wants[] = {
 	{ "tcp with padding", ETH("0800") IP4("45", "0029", "0000", "06") TCP_AT("18") "aa 000000",
 	  14, 0x0800, AF_INET, 6, true, .sport = 40000, .dport = 80, .payload_len = 1,
 	  .wire_len = 1 },
-	{ "tcp options", ETH("0800") IP4("45", "002e", "0000", "06")
-	  "9c40 0050 00000064 000000c8 60 10 0400 0000 0000 01010101 aabb", 14, 0x0800, AF_INET, 6,
-	  true, .sport = 40000, .dport = 80, .payload_len = 2, .wire_len = 2 },
-	{ "ip options", ETH("0800") IP4("46", "0024", "0000", "11") "94040000" UDP_AT("000c")
-	  "aabbccdd", 14, 0x0800, AF_INET, 17, true, .sport = 40000, .dport = 53,
-	  .payload_len = 4, .wire_len = 4 },
+	{ "tcp options",
+	  ETH("0800") IP4("45", "002e", "0000",
+			  "06") "9c40 0050 00000064 000000c8 60 10 0400 0000 0000 01010101 aabb",
+	  14, 0x0800, AF_INET, 6, true, .sport = 40000, .dport = 80, .payload_len = 2,
+	  .wire_len = 2 },
+	{ "ip options",
+	  ETH("0800") IP4("46", "0024", "0000", "11") "94040000" UDP_AT("000c") "aabbccdd", 14,
+	  0x0800, AF_INET, 17, true, .sport = 40000, .dport = 53, .payload_len = 4, .wire_len = 4 },
 	{ "udp, no link header", IP4("45", "0020", "0000", "11") UDP_AT("000c") "aabbccdd", 0,
-	  0x0800, AF_INET, 17, true, .sport = 40000, .dport = 53, .payload_len = 4,
-	  .wire_len = 4 },
-	{ "udp that lies about its length", IP4("45", "0020", "0000", "11") UDP_AT("0009")
-	  "aabbccdd", 0, 0x0800, AF_INET, 17, true, .sport = 40000, .dport = 53, .payload_len = 4,
-	  .wire_len = 4 },
+	  0x0800, AF_INET, 17, true, .sport = 40000, .dport = 53, .payload_len = 4, .wire_len = 4 },
+	{ "udp that lies about its length",
+	  IP4("45", "0020", "0000", "11") UDP_AT("0009") "aabbccdd", 0, 0x0800, AF_INET, 17, true,
+	  .sport = 40000, .dport = 53, .payload_len = 4, .wire_len = 4 },
 	{ "cut", IP4("45", "0064", "0000", "11") UDP_AT("0050") "aabbccdd", 0, 0x0800, AF_INET, 17,
 	  true, true, .sport = 40000, .dport = 53, .payload_len = 4, .wire_len = 72 },
-	{ "cut in the header", IP4("45", "0064", "0000", "06") "9c40 0050 0000", 0, 0x0800,
-	  AF_INET, 6, false, true, .payload_len = 6, .wire_len = 80 },
+	{ "cut in the header", IP4("45", "0064", "0000", "06") "9c40 0050 0000", 0, 0x0800, AF_INET,
+	  6, false, true, .payload_len = 6, .wire_len = 80 },
 	{ "big tcp: total 0", IP4("45", "0000", "0000", "11") UDP_AT("000c") "aabbccdd", 0, 0x0800,
 	  AF_INET, 17, true, .sport = 40000, .dport = 53, .payload_len = 4, .wire_len = 4 },
 	{ "first fragment", IP4("45", "0024", "2000", "11") UDP_AT("0050") "aabbccdd00112233", 0,
@@ -83,25 +85,32 @@ static const struct want wants[] = {
 	  .wire_len = 8 },
 	{ "last fragment", IP4("45", "0018", "0002", "11") "aabbccdd", 0, 0x0800, AF_INET, 17,
 	  false, false, true, .payload_len = 4, .wire_len = 4, .frag_offset = 16 },
-	{ "vlan", ETH("8100") "0007 0800|" IP4("45", "0020", "0000", "11") UDP_AT("000c")
-	  "aabbccdd", 14, 0x8100, AF_INET, 17, true, .sport = 40000, .dport = 53,
-	  .payload_len = 4, .wire_len = 4, .vlans = 1 },
+	{ "vlan",
+	  ETH("8100") "0007 0800|" IP4("45", "0020", "0000", "11") UDP_AT("000c") "aabbccdd", 14,
+	  0x8100, AF_INET, 17, true, .sport = 40000, .dport = 53, .payload_len = 4, .wire_len = 4,
+	  .vlans = 1 },
 	{ "two vlans", ETH("88a8") "0007 8100 0008 86dd|" IP6("0008", "11") UDP_AT("0008"), 14, 0,
 	  AF_INET6, 17, true, .sport = 40000, .dport = 53, .vlans = 2 },
 	{ "udp over v6", ETH("86dd") IP6("000c", "11") UDP_AT("000c") "aabbccdd", 14, 0x86dd,
 	  AF_INET6, 17, true, .sport = 40000, .dport = 53, .payload_len = 4, .wire_len = 4 },
-	{ "v6 options and routing", IP6("0020", "00") "3c00 0104 00000000|2b00 0104 00000000|"
-	  "1100 0400 00000000|" UDP_AT("0008"), 0, 0x86dd, AF_INET6, 17, true, .sport = 40000,
-	  .dport = 53 },
+	{ "v6 options and routing",
+	  IP6("0020", "00") "3c00 0104 00000000|2b00 0104 00000000|"
+			    "1100 0400 00000000|" UDP_AT("0008"),
+	  0, 0x86dd, AF_INET6, 17, true, .sport = 40000, .dport = 53 },
 	{ "v6 atomic fragment", IP6("0010", "2c") "1100 0000 00000007|" UDP_AT("0008"), 0, 0x86dd,
 	  AF_INET6, 17, true, .sport = 40000, .dport = 53 },
-	{ "v6 fragment", IP6("000c", "2c") "1100 0010 00000007|" "aabbccdd", 0, 0x86dd, AF_INET6,
-	  17, false, false, true, .payload_len = 4, .wire_len = 4, .frag_offset = 16 },
-	{ "v6 fragment with a chain behind", IP6("0010", "2c") "3c00 0001 00000007|"
-	  "1100 0000 00000000", 0, 0x86dd, AF_INET6, 60, false, false, true, .payload_len = 8,
-	  .wire_len = 8 },
-	{ "v6 authentication header", IP6("0014", "33") "1101 0000 00000001 00000002|"
-	  UDP_AT("0008"), 0, 0x86dd, AF_INET6, 17, true, .sport = 40000, .dport = 53 },
+	{ "v6 fragment",
+	  IP6("000c", "2c") "1100 0010 00000007|"
+			    "aabbccdd",
+	  0, 0x86dd, AF_INET6, 17, false, false, true, .payload_len = 4, .wire_len = 4,
+	  .frag_offset = 16 },
+	{ "v6 fragment with a chain behind",
+	  IP6("0010", "2c") "3c00 0001 00000007|"
+			    "1100 0000 00000000",
+	  0, 0x86dd, AF_INET6, 60, false, false, true, .payload_len = 8, .wire_len = 8 },
+	{ "v6 authentication header",
+	  IP6("0014", "33") "1101 0000 00000001 00000002|" UDP_AT("0008"), 0, 0x86dd, AF_INET6, 17,
+	  true, .sport = 40000, .dport = 53 },
 	{ "v6 no next header", IP6("0004", "3b") "aabbccdd", 0, 0x86dd, AF_INET6, 59, false,
 	  .payload_len = 4, .wire_len = 4 },
 	{ "unknown protocol", IP4("45", "0018", "0000", "2f") "aabbccdd", 0, 0x0800, AF_INET, 47,
@@ -195,16 +204,24 @@ static void test_bad(void **state unused_arg)
 		{ "header length", IP4("44", "0028", "0000", "06") TCP_AT("02"), 0, 0x0800 },
 		{ "total below header", IP4("46", "0014", "0000", "06") "01010101", 0, 0x0800 },
 		{ "options beyond the end", IP4("4f", "0050", "0000", "06") "01010101", 0, 0x0800 },
-		{ "tcp header length", IP4("45", "0028", "0000", "06")
-		  "9c40 0050 00000064 000000c8 40 02 0400 0000 0000", 0, 0x0800 },
-		{ "tcp options beyond the end", IP4("45", "0028", "0000", "06")
-		  "9c40 0050 00000064 000000c8 60 02 0400 0000 0000", 0, 0x0800 },
+		{ "tcp header length",
+		  IP4("45", "0028", "0000",
+		      "06") "9c40 0050 00000064 000000c8 40 02 0400 0000 0000",
+		  0, 0x0800 },
+		{ "tcp options beyond the end",
+		  IP4("45", "0028", "0000",
+		      "06") "9c40 0050 00000064 000000c8 60 02 0400 0000 0000",
+		  0, 0x0800 },
 		{ "v6 version", "40000000 0000 3b40", 0, 0x86dd },
-		{ "v6 extension beyond the end", IP6("0008", "00") "1101 0104 00000000", 0, 0x86dd },
+		{ "v6 extension beyond the end", IP6("0008", "00") "1101 0104 00000000", 0,
+		  0x86dd },
 		{ "v6 extension of one byte", IP6("0001", "00") "11", 0, 0x86dd },
-		{ "nine extensions", IP6("0048", "3c") "3c000104 00000000 3c000104 00000000 "
-		  "3c000104 00000000 3c000104 00000000 3c000104 00000000 3c000104 00000000 "
-		  "3c000104 00000000 3c000104 00000000 3b000104 00000000", 0, 0x86dd },
+		{ "nine extensions",
+		  IP6("0048", "3c") "3c000104 00000000 3c000104 00000000 "
+				    "3c000104 00000000 3c000104 00000000 3c000104 00000000 "
+				    "3c000104 00000000 "
+				    "3c000104 00000000 3c000104 00000000 3b000104 00000000",
+		  0, 0x86dd },
 		{ "five vlans", ETH("8100") "00018100 00018100 00018100 00018100 00010800 00", 14,
 		  0x8100 },
 		{ "half a vlan tag", ETH("8100") "0001", 14, 0x8100 },

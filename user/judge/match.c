@@ -214,7 +214,7 @@ struct digit {
 				    : NO_DIGIT)
 #define DIGIT(c)                                                                                   \
 	{                                                                                          \
-		HEX(c), BASE32(c), BASE64(c)                                                       \
+		(uint8_t) HEX(c), (uint8_t)BASE32(c), (uint8_t)BASE64(c)                           \
 	}
 #define DIGITS_4(c) DIGIT(c), DIGIT((c) + 1), DIGIT((c) + 2), DIGIT((c) + 3)
 #define DIGITS_16(c) DIGITS_4(c), DIGITS_4((c) + 4), DIGITS_4((c) + 8), DIGITS_4((c) + 12)
