@@ -140,6 +140,7 @@ UNIT_LIBS_test_run_judge := judge
 UNIT_LIBS_test_correlate := judge decode
 UNIT_LIBS_test_evjson := record
 UNIT_LIBS_test_capture := record
+UNIT_LIBS_test_bundle := record
 UNIT_LIBS_test_target := rig
 UNIT_LIBS_test_report := report judge
 UNIT_LIBS_test_attribute := attribute
