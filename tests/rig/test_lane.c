@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/pidfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "user/rig/lane.h"
@@ -263,6 +264,44 @@ static void test_refused(void **state unused_arg)
 	lane_drop(&l);
 	lane_drop(&zeroed);
 	lane_drop(NULL);
+}
+
+static unsigned int open_fds(void)
+{
+	cleanup_dir DIR *d = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	return n;
+}
+
+/* Fails at each descriptor in turn: says why, and keeps nothing. */
+static void test_half_built(void **state unused_arg)
+{
+	const unsigned int before = open_fds();
+	struct rlimit limit, tight;
+	unsigned int failures = 0;
+	int err;
+
+	assert_return_code(getrlimit(RLIMIT_NOFILE, &limit), errno);
+	tight = limit;
+	tight.rlim_cur = 3;
+	do {
+		struct diag d = { 0 };
+		struct lane l;
+
+		assert_return_code(setrlimit(RLIMIT_NOFILE, &tight), errno);
+		err = lane_make(&l, 5, 1, NULL, &d);
+		assert_return_code(setrlimit(RLIMIT_NOFILE, &limit), errno);
+		if (err)
+			assert_true(strstr(d.text, "lane 5: ") == d.text && ++failures);
+		lane_drop(&l);
+		assert_int_equal(open_fds(), before);
+	} while (err && ++tight.rlim_cur < 64);
+	assert_int_equal(err, 0);
+	assert_true(failures >= 8);
 }
 
 /* Indexes tell lanes, epochs in a row and processes apart. */
@@ -638,6 +677,7 @@ int main(void)
 		cmocka_unit_test(test_trial_addresses),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_make_and_drop),
+		cmocka_unit_test(test_half_built),
 		cmocka_unit_test(test_ifindexes),
 		cmocka_unit_test_setup_teardown(test_open, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_closed, set_up, tear_down),

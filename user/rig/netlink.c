@@ -64,14 +64,17 @@ static int on_error(struct sockaddr_nl *from unused_arg, struct nlmsgerr *e, voi
 int netlink_open(struct netlink **ret)
 {
 	struct netlink *n = calloc(1, sizeof(*n));
+	int err;
 
 	if (!n)
 		return -ENOMEM;
+	errno = 0; /* of the call that failed inside libnl */
 	n->sock = nl_socket_alloc();
 	if (!n->sock || nl_connect(n->sock, NETLINK_ROUTE) < 0 ||
 	    nl_socket_modify_err_cb(n->sock, NL_CB_CUSTOM, on_error, n) < 0) {
+		err = errno ? -errno : -EIO;
 		netlink_close(n);
-		return -EPROTONOSUPPORT;
+		return err;
 	}
 	*ret = n;
 	return 0;
