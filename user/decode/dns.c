@@ -44,7 +44,8 @@ static int add_label(struct dns_name *name, const uint8_t *data, size_t len, siz
 }
 
 /* Each pointer must lead before the place where the part that holds it began, so every jump goes
- * further back, and the walk ends. */
+ * further back, and the walk ends. One into the header is odd, but servers follow it: refusing it
+ * would hide the name. */
 int dns_name_read(const uint8_t *data, size_t len, size_t *pos, struct dns_name *ret)
 {
 	struct dns_name name = { 0 };
@@ -59,7 +60,7 @@ int dns_name_read(const uint8_t *data, size_t len, size_t *pos, struct dns_name 
 				return -EBADMSG;
 			end = end ? end : at + 2;
 			at = be16(data + at) & 0x3fff;
-			if (at >= part || at < DNS_HEADER_BYTES)
+			if (at >= part)
 				return -EBADMSG;
 			part = at;
 			continue;
