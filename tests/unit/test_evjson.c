@@ -27,6 +27,9 @@ static void mark_table(uint8_t *covered, const struct field_table *t)
 	}
 }
 
+/* gcc has it since 11, clang 14 does not: there the other tests must do. */
+#if __has_builtin(__builtin_clear_padding)
+
 /* real: 0xff where a member of the event has a byte, 0 in padding. */
 static void assert_covered(enum ev_type type, const uint8_t *real, size_t from, size_t to)
 {
@@ -96,6 +99,15 @@ static void test_every_byte_is_in_the_table(void **state unused_arg)
 	ASSERT_MEMBER(EV_SEAL, seal);
 	ASSERT_MEMBER(EV_GAP, gap);
 }
+
+#else
+
+static void test_every_byte_is_in_the_table(void **state unused_arg)
+{
+	skip();
+}
+
+#endif
 
 static void test_the_common_part_is_in_the_table(void **state unused_arg)
 {
