@@ -32,32 +32,9 @@ static int probe_btf(void)
 	return r;
 }
 
-/* The mount point of cgroup v2, which may be beside version 1: from mountinfo's line
- * "ID PARENT DEV ROOT POINT OPTIONS [FIELDS] - TYPE SOURCE OPTIONS" (proc_pid_mountinfo(5)). */
-static int cgroup2_open(void)
-{
-	cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
-	char line[1024], root[256], point[256];
-
-	if (!f)
-		return -errno;
-	while (fgets(line, sizeof(line), f)) {
-		const char *type = strstr(line, " - ");
-		int fd;
-
-		if (!type || strncmp(type, " - cgroup2 ", 11))
-			continue;
-		if (sscanf(line, "%*d %*d %*s %255s %255s", root, point) != 2 || strcmp(root, "/"))
-			continue;
-		fd = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		return fd < 0 ? -errno : fd;
-	}
-	return -ENOENT;
-}
-
 static int probe_cgroup2(void)
 {
-	cleanup_fd int fd = cgroup2_open();
+	cleanup_fd int fd = cgroup2_root();
 
 	return fd < 0 ? fd : 0;
 }
@@ -158,7 +135,7 @@ static int probe_clsact(void)
 /* On the root itself, for a moment: there lies the difference between loading and being allowed. */
 static int probe_cgroup_attach(void)
 {
-	cleanup_fd int root = cgroup2_open();
+	cleanup_fd int root = cgroup2_root();
 	cleanup_fd int prog = load_return(BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, 1);
 	cleanup_fd int link = -1;
 

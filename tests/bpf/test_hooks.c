@@ -1,0 +1,979 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The kernel side against real system calls: a session is executed in a cgroup and a lane made by
+ * the test, does one thing, and what the hooks told must be what it did.
+ *
+ * The program starts itself as the session: argv[1] is a session's, argv[2] says what to do.
+ */
+#include <bpf/bpf.h>
+#include <linux/filter.h>
+#include <linux/io_uring.h>
+#include <linux/seccomp.h>
+#include <arpa/inet.h>
+#include <grp.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+/* cmocka wants those two first */
+#include <cmocka.h>
+
+#include "user/sense/sense_priv.h"
+
+#include "tests/bpf/lane.h"
+
+#define MARK 0x0123456789abcdefull
+#define NONCE "0123456789abcdef00112233445566ff"
+#define TOKEN "token-of-the-trial-0123456789"
+#define LANE 7
+#define PORT 4242
+#define STREAM_BYTES 300000
+#define NOBODY 65534
+
+#define NR_SOCKET ((uint32_t)SYS_socket)
+#define NR_CONNECT ((uint32_t)SYS_connect)
+#define NR_SENDTO ((uint32_t)SYS_sendto)
+
+/* ---- the session's side: one thing each; the exit status says how far it came ---- */
+
+static struct sockaddr_in world_addr(const char *text)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(PORT)};
+
+	(void)inet_pton(AF_INET, text, &a.sin_addr);
+	return a;
+}
+
+static int do_udp_to(const char *text)
+{
+	struct sockaddr_in a = world_addr(text);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), one = 1;
+
+	if (fd < 0)
+		return 1;
+	(void)setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &one, sizeof(one));
+	if (sendto(fd, TOKEN, strlen(TOKEN), 0, (struct sockaddr *)&a, sizeof(a)) < 0)
+		return 2;
+	return close(fd) ? 3 : 0;
+}
+
+static int do_udp(void)
+{
+	return do_udp_to(LANE_WORLD_ADDR);
+}
+
+static int do_prohibited(void)
+{
+	return do_udp_to(LANE_PROHIBITED_ADDR);
+}
+
+static int do_fork(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(do_udp());
+	return pid > 0 && waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : 1;
+}
+
+static int do_unreachable(void)
+{
+	struct sockaddr_in6 a = {.sin6_family = AF_INET6, .sin6_port = htons(PORT)};
+	int fd = socket(AF_INET6, SOCK_STREAM, 0);
+
+	(void)inet_pton(AF_INET6, "2001:db8::1", &a.sin6_addr);
+	if (fd < 0)
+		return 1;
+	return !connect(fd, (struct sockaddr *)&a, sizeof(a)) || errno != ENETUNREACH;
+}
+
+static int do_socket(void)
+{
+	return socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) >= 0 || errno != EPERM;
+}
+
+/* Two connections in one: the bytes tell their own offset. */
+static int do_stream(void)
+{
+	struct sockaddr_in a = world_addr(LANE_WORLD_ADDR);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	static uint8_t buf[STREAM_BYTES];
+
+	for (size_t i = 0; i < sizeof(buf); i++)
+		buf[i] = (uint8_t)(i >> 8 ^ i);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)))
+		return 1;
+	if (write_all(fd, buf, sizeof(buf)) || shutdown(fd, SHUT_WR))
+		return 2;
+	return read(fd, buf, 1) != 0; /* until the far side has read all */
+}
+
+/* A request that does nothing, through the ring. */
+static int do_uring(void)
+{
+	struct io_uring_params p = {0};
+	int fd = (int)syscall(SYS_io_uring_setup, 1, &p);
+	struct io_uring_sqe *sqe;
+	uint32_t *tail, *array;
+	uint8_t *sq;
+
+	if (fd < 0)
+		return 77;
+	sq = mmap(NULL, p.sq_off.array + p.sq_entries * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+		  MAP_SHARED, fd, IORING_OFF_SQ_RING);
+	sqe = mmap(NULL, sizeof(*sqe), PROT_READ | PROT_WRITE, MAP_SHARED, fd, IORING_OFF_SQES);
+	if (sq == MAP_FAILED || sqe == MAP_FAILED)
+		return 1;
+	tail = (uint32_t *)(void *)(sq + p.sq_off.tail);
+	array = (uint32_t *)(void *)(sq + p.sq_off.array);
+	*sqe = (struct io_uring_sqe){.opcode = IORING_OP_NOP};
+	array[0] = 0;
+	__atomic_store_n(tail, 1, __ATOMIC_RELEASE);
+	return syscall(SYS_io_uring_enter, fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1;
+}
+
+static int do_nothing(void)
+{
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*fn)(void);
+} acts[] = {
+	{"udp", do_udp},       {"prohibited", do_prohibited}, {"fork", do_fork},
+	{"socket", do_socket}, {"unreachable", do_unreachable}, {"stream", do_stream},
+	{"uring", do_uring},   {"nothing", do_nothing},
+};
+
+static int act(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(acts); i++)
+		if (!strcmp(acts[i].name, name))
+			return acts[i].fn();
+	return 99;
+}
+
+/* ---- what the kernel told ---- */
+
+#define LOG_BYTES (16u << 20)
+
+static struct {
+	uint8_t *bytes;
+	size_t len;
+	unsigned int n;
+} told;
+
+static void keep(void *arg, const void *rec, size_t len)
+{
+	(void)arg;
+	assert_true(told.len + len <= LOG_BYTES);
+	assert_int_equal(len, ((const struct snt_hdr *)rec)->len);
+	memcpy(told.bytes + told.len, rec, len);
+	told.len += (len + 7) & ~(size_t)7;
+	told.n++;
+}
+
+/* The first record after `after` (NULL: of all) of a hook and type. */
+static const void *next_of(const void *after, uint32_t hook, uint32_t type)
+{
+	size_t at = 0;
+
+	if (after)
+		at = (size_t)((const uint8_t *)after - told.bytes) +
+		     ((((const struct snt_hdr *)after)->len + 7) & ~(size_t)7);
+	while (at < told.len) {
+		const struct snt_hdr *h = (const void *)(told.bytes + at);
+
+		if (h->hook == hook && h->type == type)
+			return h;
+		at += (h->len + 7) & ~(size_t)7;
+	}
+	return NULL;
+}
+
+static const void *first_of(uint32_t hook, uint32_t type)
+{
+	const void *r = next_of(NULL, hook, type);
+
+	if (!r)
+		fail_msg("nothing of hook '%s', type %u among %u records", hook_name(hook), type,
+			 told.n);
+	return r;
+}
+
+/* ---- the stage on which it plays ---- */
+
+static struct {
+	struct sense *sense;
+	struct test_lane lane;
+	char run_name[64], trial_path[128];
+	uint64_t run_id, trial_id;
+	int root_fd;
+} stage;
+
+static uint64_t make_cgroup(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(0, mkdirat(stage.root_fd, path, 0755));
+	assert_int_equal(0, fstatat(stage.root_fd, path, &st, 0));
+	return st.st_ino;
+}
+
+static struct sense_lane lane_of(const struct test_lane *l)
+{
+	return (struct sense_lane){
+		.lane = LANE,
+		.world_ns = l->ns[NS_WORLD],
+		.host_ns = l->ns[NS_HOST],
+		.box_ns = l->ns[NS_BOX],
+		.world_ifindex = (uint32_t)l->w0,
+		.boundary_ifindex = (uint32_t)l->h0,
+		.box_ifindex = (uint32_t)l->b0,
+		.box_cookie = l->cookie[NS_BOX],
+		.host_cookie = l->cookie[NS_HOST],
+		.world_cookie = l->cookie[NS_WORLD],
+		.box_inum = l->inum[NS_BOX],
+		.host_inum = l->inum[NS_HOST],
+		.world_inum = l->inum[NS_WORLD],
+	};
+}
+
+static int set_up(void **state)
+{
+	struct sense_opts o = {.run_cgroup_level = 1, .known_marks_only = true};
+	struct sense_lane l;
+	struct diag d = {0};
+
+	(void)state;
+	told.bytes = malloc(LOG_BYTES);
+	assert_non_null(told.bytes);
+	stage.root_fd = cgroup2_root();
+	assert_true(stage.root_fd >= 0);
+	(void)str_format(stage.run_name, sizeof(stage.run_name), "snt-test-%d", getpid());
+	(void)str_format(stage.trial_path, sizeof(stage.trial_path), "%s/trial", stage.run_name);
+	o.run_cgroup_id = stage.run_id = make_cgroup(stage.run_name);
+	stage.trial_id = make_cgroup(stage.trial_path);
+	assert_int_equal(0, test_lane_make(&stage.lane, 1000000 + getpid() * 4));
+
+	if (sense_new(&stage.sense, &o, &d) || sense_attach_host(stage.sense, stage.root_fd, &d))
+		fail_msg("%s", d.text);
+	l = lane_of(&stage.lane);
+	if (sense_attach_lane(stage.sense, &l, &d))
+		fail_msg("%s", d.text);
+	assert_int_equal(0, sense_watch_cgroup(stage.sense, stage.trial_id, LANE));
+	assert_int_equal(0, sense_watch_mark(stage.sense, MARK, LANE));
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	sense_free(stage.sense);
+	test_lane_done(&stage.lane);
+	(void)unlinkat(stage.root_fd, stage.trial_path, AT_REMOVEDIR);
+	(void)unlinkat(stage.root_fd, stage.run_name, AT_REMOVEDIR);
+	(void)close(stage.root_fd);
+	free(told.bytes);
+	return 0;
+}
+
+#define IN_CGROUP (1u << 0)
+#define AS_NOBODY (1u << 1)
+#define NO_SOCKETS (1u << 2) /* a seccomp filter that answers socket() with EPERM */
+#define WRAPPED (1u << 3)    /* the session's argument, but not as argv[1] */
+
+static int refuse_sockets(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog prog = {ARRAY_SIZE(code), code};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -1;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+}
+
+/* In the child: enters everything, then becomes the session. Answers only where that failed. */
+static int become(const char *name, uint32_t how)
+{
+	char *plain[] = {(char *)(uintptr_t) "session", (char *)(uintptr_t) "SENTINEL1:" NONCE,
+			 (char *)(uintptr_t)name, NULL};
+	char *wrapped[] = {(char *)(uintptr_t) "wrapper", (char *)(uintptr_t) "--",
+			   (char *)(uintptr_t) "SENTINEL1:" NONCE, (char *)(uintptr_t)name, NULL};
+	char path[160];
+	int fd;
+
+	(void)str_format(path, sizeof(path), "%s/cgroup.procs", stage.trial_path);
+	if (how & IN_CGROUP) {
+		fd = openat(stage.root_fd, path, O_WRONLY | O_CLOEXEC);
+		if (fd < 0 || write_all(fd, "0", 1))
+			return 101;
+		(void)close(fd);
+	}
+	if (netns_enter(stage.lane.ns[NS_BOX]))
+		return 102;
+	if (how & AS_NOBODY &&
+	    (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	     setresuid(NOBODY, NOBODY, NOBODY)))
+		return 103;
+	if (how & NO_SOCKETS && refuse_sockets())
+		return 104;
+	(void)execve("/proc/self/exe", how & WRAPPED ? wrapped : plain, environ);
+	return 105;
+}
+
+/* Runs the session, and keeps what the kernel told until it was quiet. Its pid. */
+static pid_t play_status(const char *name, uint32_t how, int expect)
+{
+	int status;
+	pid_t pid;
+
+	(void)sense_drain(stage.sense, keep, NULL);
+	told.len = told.n = 0;
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(become(name, how));
+	for (;;) {
+		pid_t r = waitpid(pid, &status, WNOHANG);
+
+		assert_int_equal(0, sense_wait(stage.sense, 2));
+		(void)sense_drain(stage.sense, keep, NULL);
+		if (r == pid)
+			break;
+	}
+	(void)usleep(20000); /* softirq of the last packet */
+	(void)sense_drain(stage.sense, keep, NULL);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(expect, WEXITSTATUS(status));
+	return pid;
+}
+
+static pid_t play(const char *name, uint32_t how)
+{
+	return play_status(name, how, 0);
+}
+
+static void assert_v4(const uint8_t a[16], const char *text)
+{
+	uint8_t want[16];
+
+	assert_int_equal(0, parse_addr(text, want));
+	assert_memory_equal(want, a, sizeof(want));
+}
+
+static void assert_ours(const struct snt_hdr *h)
+{
+	assert_int_equal(SNT_SCHEMA, h->schema);
+	assert_int_equal(LANE, h->slot);
+	assert_int_equal(MARK, h->mark);
+	assert_int_equal(0, h->_pad);
+}
+
+/* ---- the tests ---- */
+
+/* At exec the kernel says who it is: the expected facts of a `bwrap`-like launch, all of them. */
+static void test_identity(void **state)
+{
+	pid_t pid = play("socket", IN_CGROUP | AS_NOBODY | NO_SOCKETS);
+	const struct snt_exec *e = first_of(SNT_HOOK_EXEC, SNT_EV_EXEC);
+	struct stat self, ns;
+
+	(void)state;
+	assert_ours(&e->h);
+	assert_int_equal(stage.trial_id, e->h.cgroup_id);
+	assert_int_equal(stage.lane.cookie[NS_BOX], e->h.netns_cookie);
+	assert_int_equal(0, e->h.flags);
+	assert_int_equal(pid, e->task.tgid);
+	assert_int_equal(pid, e->task.tid);
+	assert_true(e->task.start_ns && e->task.start_ns < e->h.ktime_ns);
+	assert_int_equal(getpid(), e->parent.tgid);
+	assert_string_equal("test_hooks", e->parent.comm);
+
+	assert_int_equal(0, stat("/proc/self/exe", &self));
+	assert_int_equal(self.st_ino, e->exe_ino);
+	assert_int_equal(self.st_ino, e->parent_exe_ino);
+	assert_int_equal(e->exe_dev, e->parent_exe_dev);
+	assert_int_equal(stage.lane.inum[NS_BOX], e->ns_net);
+	assert_int_equal(0, stat("/proc/self/ns/mnt", &ns));
+	assert_int_equal(ns.st_ino, e->ns_mnt);
+	assert_int_equal(0, stat("/proc/self/ns/pid", &ns));
+	assert_int_equal(ns.st_ino, e->ns_pid);
+	assert_int_equal(0, stat("/proc/self/ns/user", &ns));
+	assert_int_equal(ns.st_ino, e->ns_user);
+	assert_int_equal(0, stat("/proc/self/ns/uts", &ns));
+	assert_int_equal(ns.st_ino, e->ns_uts);
+	assert_int_equal(0, stat("/proc/self/ns/ipc", &ns));
+	assert_int_equal(ns.st_ino, e->ns_ipc);
+	assert_int_equal(0, stat("/proc/self/ns/cgroup", &ns));
+	assert_int_equal(ns.st_ino, e->ns_cgroup);
+
+	assert_int_equal(NOBODY, e->uid);
+	assert_int_equal(NOBODY, e->gid);
+	assert_int_equal(0, e->cap_effective);
+	assert_int_equal(0, e->cap_permitted);
+	assert_int_equal(2, e->seccomp);
+	assert_int_equal(1, e->no_new_privs);
+	assert_int_equal(sizeof("session\0SENTINEL1:" NONCE "\0socket"), e->argv_len);
+	assert_memory_equal("session\0SENTINEL1:" NONCE "\0socket", e->argv, e->argv_len);
+}
+
+/* As root: capabilities are there, and nothing was given up. */
+static void test_identity_of_root(void **state)
+{
+	const struct snt_exec *e;
+
+	(void)state;
+	(void)play("nothing", IN_CGROUP);
+	e = first_of(SNT_HOOK_EXEC, SNT_EV_EXEC);
+	assert_int_equal(0, e->uid);
+	assert_true(e->cap_effective & 1ull << 12); /* CAP_NET_ADMIN */
+	assert_int_equal(e->cap_effective, e->cap_permitted);
+	assert_int_equal(0, e->no_new_privs);
+}
+
+/* A wrapper that carries the session's argument further on is watched, and not marked. */
+static void test_wrapper(void **state)
+{
+	const struct snt_exec *e;
+
+	(void)state;
+	(void)play_status("nothing", IN_CGROUP | WRAPPED, 98);
+	e = first_of(SNT_HOOK_EXEC, SNT_EV_EXEC);
+	assert_int_equal(0, e->h.mark);
+	assert_int_equal(LANE, e->h.slot);
+	assert_memory_equal("wrapper", e->argv, 8);
+	assert_null(next_of(NULL, SNT_HOOK_SYS_EXIT, SNT_EV_CALL));
+}
+
+/* A platform that leaves the run's cgroup: the mark says whose it is. */
+static void test_outside_cgroup(void **state)
+{
+	const struct snt_exec *e;
+	const struct snt_sock *s;
+
+	(void)state;
+	(void)play("udp", 0);
+	e = first_of(SNT_HOOK_EXEC, SNT_EV_EXEC);
+	assert_ours(&e->h);
+	assert_true(e->h.cgroup_id != stage.trial_id);
+	s = first_of(SNT_HOOK_SOCK_CREATE, SNT_EV_SOCK);
+	assert_ours(&s->h);
+}
+
+/* Somebody else's run on this machine: its sessions are strangers. */
+static void test_unknown_mark(void **state)
+{
+	(void)state;
+	sense_unwatch_mark(stage.sense, MARK);
+	(void)play("nothing", 0);
+	assert_int_equal(0, sense_watch_mark(stage.sense, MARK, LANE));
+	/* seen, since it is in our lane, but nobody's trial */
+	assert_int_equal(0, ((const struct snt_exec *)first_of(SNT_HOOK_EXEC, SNT_EV_EXEC))->h.mark);
+}
+
+static void check_call(const struct snt_call *c, uint32_t nr, int64_t ret, uint32_t flags)
+{
+	assert_non_null(c);
+	assert_ours(&c->h);
+	assert_int_equal(nr, c->nr);
+	assert_int_equal(ret, c->ret);
+	assert_int_equal(flags, c->h.flags);
+	assert_int_equal(stage.lane.cookie[NS_BOX], c->h.netns_cookie);
+}
+
+/* The next call with this number. */
+static const struct snt_call *call_of(uint32_t nr)
+{
+	const struct snt_call *c = NULL;
+
+	while ((c = next_of(c, SNT_HOOK_SYS_EXIT, SNT_EV_CALL)))
+		if (c->nr == nr)
+			return c;
+	return NULL;
+}
+
+static void check_udp_attempt(pid_t pid)
+{
+	const struct snt_sock *made = first_of(SNT_HOOK_SOCK_CREATE, SNT_EV_SOCK);
+	const struct snt_addr *a = first_of(SNT_HOOK_SENDMSG4, SNT_EV_ADDR);
+	const struct snt_sock *closed = first_of(SNT_HOOK_SOCK_RELEASE, SNT_EV_SOCK);
+	const struct snt_send *sent = first_of(SNT_HOOK_SEND_LENGTH, SNT_EV_SEND);
+	const struct snt_call *c = call_of(NR_SENDTO);
+
+	assert_ours(&made->h);
+	assert_int_equal(SNT_F_CREATED | SNT_F_OWNER, made->h.flags);
+	assert_int_equal(AF_INET, made->family);
+	assert_int_equal(SOCK_DGRAM, made->type);
+	assert_int_equal(pid, made->task.tgid);
+	assert_true(made->cookie != 0);
+
+	assert_ours(&a->h);
+	assert_int_equal(made->cookie, a->cookie);
+	assert_int_equal(PORT, a->dport);
+	assert_v4(a->daddr, LANE_WORLD_ADDR);
+	assert_int_equal(IPPROTO_UDP, a->protocol);
+	assert_int_equal(1, a->retval);
+
+	assert_ours(&sent->h);
+	assert_int_equal(made->cookie, sent->cookie);
+	assert_int_equal(strlen(TOKEN), sent->ret);
+	assert_int_equal(SNT_F_OWNER, sent->h.flags);
+
+	check_call(c, NR_SENDTO, (int64_t)strlen(TOKEN), 0);
+	assert_int_equal(AF_INET, c->family);
+	assert_int_equal(PORT, c->dport);
+	assert_v4(c->daddr, LANE_WORLD_ADDR);
+	assert_int_equal(strlen(TOKEN), c->data_len);
+	assert_int_equal(strlen(TOKEN), c->data_cap);
+	assert_memory_equal(TOKEN, c->data, strlen(TOKEN));
+
+	assert_ours(&closed->h);
+	assert_int_equal(SNT_F_OWNER, closed->h.flags);
+	assert_int_equal(made->cookie, closed->cookie);
+}
+
+/* The frame with the token at one hook. */
+static const struct snt_packet *token_at(uint32_t hook)
+{
+	const struct snt_packet *p = NULL;
+
+	while ((p = next_of(p, hook, SNT_EV_PACKET)))
+		if (p->data_len >= strlen(TOKEN) &&
+		    memmem(p->data, p->data_len, TOKEN, strlen(TOKEN)))
+			return p;
+	fail_msg("no token at '%s'", hook_name(hook));
+	return NULL;
+}
+
+static void check_owned(const struct snt_packet *p, pid_t pid, uint64_t cookie)
+{
+	assert_ours(&p->h);
+	assert_true(p->h.flags & SNT_F_OWNER);
+	assert_true(p->h.flags & SNT_F_FULLSOCK);
+	assert_false(p->h.flags & SNT_F_FOREIGN);
+	assert_int_equal(pid, p->owner.tgid);
+	assert_int_equal(cookie, p->cookie);
+	assert_int_equal(stage.trial_id, p->h.cgroup_id);
+}
+
+/* One datagram: every vantage tells the same story, and B knows whose it was. */
+static void test_udp(void **state)
+{
+	pid_t pid = play("udp", IN_CGROUP);
+	const struct snt_packet *p;
+	const struct snt_opt *o;
+	uint64_t cookie;
+
+	(void)state;
+	check_udp_attempt(pid);
+	cookie = ((const struct snt_sock *)first_of(SNT_HOOK_SOCK_CREATE, SNT_EV_SOCK))->cookie;
+	p = token_at(SNT_HOOK_CG_EGRESS);
+	check_owned(p, pid, cookie);
+	assert_int_equal(stage.lane.cookie[NS_BOX], p->h.netns_cookie);
+	assert_int_equal(0, p->l2_len);
+	p = token_at(SNT_HOOK_BOX);
+	check_owned(p, pid, cookie);
+	assert_int_equal(stage.lane.b0, p->ifindex);
+	p = token_at(SNT_HOOK_BOUNDARY);
+	check_owned(p, pid, cookie);
+	assert_int_equal(stage.lane.h0, p->ifindex);
+	assert_int_equal(stage.lane.cookie[NS_HOST], p->h.netns_cookie);
+	assert_int_equal(14 + 20 + 8 + strlen(TOKEN), p->len);
+	p = token_at(SNT_HOOK_WORLD);
+	assert_int_equal(stage.lane.w0, p->ifindex);
+	assert_int_equal(stage.lane.cookie[NS_WORLD], p->h.netns_cookie);
+	assert_int_equal(LANE, p->h.slot);
+	assert_int_equal(0, p->h.mark); /* forwarding took its socket */
+
+	o = first_of(SNT_HOOK_SETSOCKOPT, SNT_EV_OPT);
+	assert_ours(&o->h);
+	assert_int_equal(SOL_SOCKET, o->level);
+	assert_int_equal(SO_BROADCAST, o->optname);
+	assert_int_equal(AF_INET, o->family);
+}
+
+/* A child inherits the mark, and its packets are its own. */
+static void test_fork(void **state)
+{
+	pid_t pid = play("fork", IN_CGROUP);
+	const struct snt_fork *f = NULL;
+	const struct snt_exit *x = NULL;
+	unsigned int exits = 0;
+
+	(void)state;
+	while ((f = next_of(f, SNT_HOOK_FORK, SNT_EV_FORK)))
+		if (f->parent.tgid == (uint32_t)pid)
+			break;
+	assert_non_null(f);
+	assert_ours(&f->h);
+	check_udp_attempt((pid_t)f->child.tgid);
+	check_owned(token_at(SNT_HOOK_BOUNDARY), (pid_t)f->child.tgid,
+		    token_at(SNT_HOOK_CG_EGRESS)->cookie);
+	while ((x = next_of(x, SNT_HOOK_EXIT, SNT_EV_EXIT))) {
+		assert_ours(&x->h);
+		assert_int_equal(0, x->code);
+		exits++;
+	}
+	assert_int_equal(2, exits);
+}
+
+/* No route: the call was allowed, and refused with an errno; no packet. */
+static void test_unreachable(void **state)
+{
+	const struct snt_addr *a;
+	const struct snt_call *c;
+	uint8_t want[16];
+
+	(void)state;
+	(void)play("unreachable", IN_CGROUP);
+	assert_int_equal(0, parse_addr("2001:db8::1", want));
+	c = call_of(NR_SOCKET);
+	assert_non_null(c);
+	assert_int_equal(AF_INET6, c->family);
+	assert_int_equal(SOCK_STREAM, c->arg1);
+	c = call_of(NR_CONNECT);
+	check_call(c, NR_CONNECT, -ENETUNREACH, 0);
+	assert_int_equal(AF_INET6, c->family);
+	assert_int_equal(PORT, c->dport);
+	assert_memory_equal(want, c->daddr, 16);
+	a = first_of(SNT_HOOK_CONNECT6, SNT_EV_ADDR);
+	assert_ours(&a->h);
+	assert_memory_equal(want, a->daddr, 16);
+	assert_int_equal(PORT, a->dport);
+	assert_null(next_of(NULL, SNT_HOOK_CG_EGRESS, SNT_EV_PACKET));
+}
+
+/* seccomp answers: the call returns without having entered, its arguments are there all the same. */
+static void test_seccomp(void **state)
+{
+	const struct snt_call *c;
+
+	(void)state;
+	(void)play("socket", IN_CGROUP | NO_SOCKETS);
+	c = call_of(NR_SOCKET);
+	check_call(c, NR_SOCKET, -EPERM, SNT_F_NO_ENTER);
+	assert_int_equal(AF_INET, c->family);
+	assert_int_equal(SOCK_STREAM, c->arg1);
+	assert_int_equal(IPPROTO_TCP, c->arg2);
+	assert_null(next_of(NULL, SNT_HOOK_SOCK_CREATE, SNT_EV_SOCK));
+}
+
+/* A prohibiting route in host: it left the box, and the kernel says where it died. */
+static void test_drop(void **state)
+{
+	const struct snt_drop *d = NULL;
+	uint8_t dst[4];
+	char where[64];
+
+	(void)state;
+	(void)play("prohibited", IN_CGROUP);
+	(void)token_at(SNT_HOOK_BOUNDARY);
+	assert_int_equal(1, inet_pton(AF_INET, LANE_PROHIBITED_ADDR, dst));
+	while ((d = next_of(d, SNT_HOOK_KFREE_SKB, SNT_EV_DROP)))
+		if (d->head_len >= 20 && !memcmp(d->head + 16, dst, 4))
+			break;
+	if (!d)
+		fail_msg("the kernel told no drop");
+	assert_int_equal(LANE, d->h.slot);
+	assert_int_equal(stage.lane.inum[NS_HOST], d->netns);
+	assert_int_equal(stage.lane.cookie[NS_HOST], d->h.netns_cookie);
+	assert_int_equal(stage.lane.h0, d->ifindex);
+	assert_int_equal(0x0800, d->eth_proto);
+	assert_int_equal(20 + 8 + strlen(TOKEN), d->head_len);
+	assert_memory_equal(TOKEN, d->head + 28, strlen(TOKEN));
+	assert_non_null(sense_drop_reason(stage.sense, d->reason));
+	assert_true(sense_symbol(stage.sense, d->location, where));
+	print_message("dropped: %s in %s\n", sense_drop_reason(stage.sense, d->reason), where);
+}
+
+/* ---- W takes every byte ---- */
+
+struct listener {
+	pthread_t thread;
+	int fd;
+	size_t bytes;
+};
+
+static int listen_in_world(void *arg)
+{
+	struct sockaddr_in a = world_addr("0.0.0.0");
+	struct listener *l = arg;
+	int r = netns_enter(stage.lane.ns[NS_WORLD]);
+
+	if (r)
+		return r;
+	l->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	return l->fd < 0 || bind(l->fd, (struct sockaddr *)&a, sizeof(a)) || listen(l->fd, 1) ?
+		       -errno :
+		       0;
+}
+
+static void *read_all(void *arg)
+{
+	struct listener *l = arg;
+	int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC);
+	char buf[65536];
+	ssize_t n;
+
+	while (fd >= 0 && (n = read(fd, buf, sizeof(buf))) > 0)
+		l->bytes += (size_t)n;
+	if (fd >= 0)
+		(void)close(fd);
+	return NULL;
+}
+
+/* Where each byte of the stream was seen, by the sequence numbers of the segments. */
+static uint8_t seen[STREAM_BYTES];
+
+/* A whole packet, put together from its chunks. */
+static size_t whole_packet(const struct snt_packet *first, uint8_t *buf, size_t room)
+{
+	const struct snt_packet *p = first;
+	size_t len = 0;
+
+	for (;;) {
+		assert_int_equal(len, p->offset);
+		assert_int_equal(first->pkt_id, p->pkt_id);
+		assert_true(len + p->data_len <= room);
+		memcpy(buf + len, p->data, p->data_len);
+		len += p->data_len;
+		if (!(p->h.flags & SNT_F_MORE))
+			break;
+		do {
+			p = next_of(p, SNT_HOOK_WORLD, SNT_EV_PACKET);
+			assert_non_null(p);
+		} while (p->h.cpu != first->h.cpu);
+	}
+	assert_int_equal(first->len, len);
+	return len;
+}
+
+static void mark_segment(const uint8_t *p, size_t len, uint32_t *isn)
+{
+	size_t ip = 14, tcp = ip + (size_t)(p[ip] & 15) * 4, data = tcp + (size_t)(p[tcp + 12] >> 4) * 4;
+	size_t end = ip + ((size_t)p[ip + 2] << 8 | p[ip + 3]);
+	uint32_t seq;
+
+	memcpy(&seq, p + tcp + 4, 4);
+	seq = ntohl(seq);
+	if (p[tcp + 13] & 2) { /* SYN */
+		*isn = seq + 1;
+		return;
+	}
+	assert_true(end <= len);
+	for (size_t i = data; i < end; i++) {
+		size_t at = (uint32_t)(seq - *isn) + (i - data);
+
+		assert_true(at < STREAM_BYTES);
+		assert_int_equal((uint8_t)(at >> 8 ^ at), p[i]);
+		seen[at] = 1;
+	}
+}
+
+static void test_stream(void **state)
+{
+	static uint8_t buf[SNT_PKT_CHUNKS_MAX * SNT_PKT_DATA_LARGE];
+	struct listener l = {.fd = -1};
+	const struct snt_packet *p = NULL;
+	const struct snt_state *st = NULL;
+	unsigned int chunked = 0, segs = 0, established = 0;
+	uint32_t isn = 0;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(0, netns_thread(listen_in_world, &l));
+	assert_int_equal(0, pthread_create(&l.thread, NULL, read_all, &l));
+	pid = play("stream", IN_CGROUP);
+	assert_int_equal(0, pthread_join(l.thread, NULL));
+	(void)close(l.fd);
+	assert_int_equal(STREAM_BYTES, l.bytes);
+
+	memset(seen, 0, sizeof(seen));
+	while ((p = next_of(p, SNT_HOOK_WORLD, SNT_EV_PACKET))) {
+		if (p->offset || p->eth_proto != 0x0800)
+			continue;
+		chunked += !!(p->h.flags & SNT_F_MORE);
+		segs = MAX(segs, p->gso_segs);
+		mark_segment(buf, whole_packet(p, buf, sizeof(buf)), &isn);
+	}
+	for (size_t i = 0; i < sizeof(seen); i++)
+		if (!seen[i])
+			fail_msg("byte %zu did not come", i);
+	print_message("%u packets of several records, up to %u segments\n", chunked, segs);
+	assert_true(chunked > 0 && segs > 1);
+
+	/* owners from softirq, too */
+	while ((p = next_of(p, SNT_HOOK_BOUNDARY, SNT_EV_PACKET)))
+		if (p->eth_proto == 0x0800)
+			assert_int_equal(pid, p->owner.tgid);
+	while ((st = next_of(st, SNT_HOOK_SOCK_STATE, SNT_EV_STATE)))
+		if (st->owner.tgid == (uint32_t)pid && st->newstate == 1) {
+			assert_ours(&st->h);
+			assert_int_equal(PORT, st->dport);
+			assert_v4(st->daddr, LANE_WORLD_ADDR);
+			established++;
+		}
+	assert_int_equal(1, established);
+}
+
+static void test_uring(void **state)
+{
+	const struct snt_uring *u;
+
+	(void)state;
+	(void)play("uring", IN_CGROUP);
+	u = first_of(SNT_HOOK_URING, SNT_EV_URING);
+	assert_ours(&u->h);
+	assert_int_equal(0, u->res);
+	check_call(call_of(SYS_io_uring_enter), SYS_io_uring_enter, 1, 0);
+}
+
+/* ---- what "attached" means ---- */
+
+static bool is_attached(uint32_t hook, uint32_t lane)
+{
+	char detail[64];
+
+	return sense_hook_state(stage.sense, hook, lane, detail);
+}
+
+static void test_state(void **state)
+{
+	static const uint32_t optional[] = {SNT_HOOK_CONNECT_UNIX, SNT_HOOK_SENDMSG_UNIX};
+	char detail[64];
+
+	(void)state;
+	for (uint32_t hook = 1; hook < SNT_HOOK_MAX; hook++) {
+		bool is = is_attached(hook, sense_hook_per_lane(hook) ? LANE : 0);
+
+		if (hook != optional[0] && hook != optional[1] && !is)
+			fail_msg("'%s' is not attached", hook_name(hook));
+	}
+	assert_false(sense_hook_state(stage.sense, SNT_HOOK_WORLD, LANE + 1, detail));
+	assert_string_equal("not attached", detail);
+}
+
+/* What an operator with bpftool can do to us: we must notice. */
+static void test_detached(void **state)
+{
+	struct sense *s = stage.sense;
+	struct sense_lane l = lane_of(&stage.lane);
+	struct diag d = {0};
+
+	(void)state;
+	assert_int_equal(0, bpf_link_detach(s->lanes[LANE].dev[DEV_WORLD].link_fd));
+	assert_false(is_attached(SNT_HOOK_WORLD, LANE));
+	assert_true(is_attached(SNT_HOOK_BOUNDARY, LANE));
+	assert_int_equal(0, bpf_link_detach(bpf_link__fd(s->host[SNT_HOOK_CONNECT4].link)));
+	assert_false(is_attached(SNT_HOOK_CONNECT4, 0));
+	assert_true(is_attached(SNT_HOOK_CONNECT6, 0));
+
+	assert_int_equal(-EEXIST, sense_attach_lane(s, &l, &d));
+	sense_detach_lane(s, LANE);
+	assert_false(is_attached(SNT_HOOK_BOUNDARY, LANE));
+	assert_int_equal(0, sense_attach_lane(s, &l, &d));
+	assert_true(is_attached(SNT_HOOK_WORLD, LANE));
+	bpf_link__destroy(s->host[SNT_HOOK_CONNECT4].link);
+	s->host[SNT_HOOK_CONNECT4].link = NULL;
+	assert_int_equal(0, sense_attach_host(s, stage.root_fd, &d));
+	assert_true(is_attached(SNT_HOOK_CONNECT4, 0));
+}
+
+/* A kernel without tcx: the same records by clsact filters, and a removed one is noticed. */
+static void test_clsact(void **state)
+{
+	struct sense_lane l = lane_of(&stage.lane);
+	struct sense *s = stage.sense;
+	struct diag d = {0};
+	char detail[64];
+
+	(void)state;
+	sense_detach_lane(s, LANE);
+	s->no_tcx = true;
+	assert_int_equal(0, sense_attach_lane(s, &l, &d));
+	assert_true(sense_hook_state(s, SNT_HOOK_WORLD, LANE, detail));
+	assert_string_equal("clsact", detail);
+	(void)play("udp", IN_CGROUP);
+	(void)token_at(SNT_HOOK_BOX);
+	(void)token_at(SNT_HOOK_BOUNDARY);
+	(void)token_at(SNT_HOOK_WORLD);
+	device_detach(&s->lanes[LANE].dev[DEV_BOX], true);
+	assert_false(is_attached(SNT_HOOK_BOX, LANE));
+	assert_true(is_attached(SNT_HOOK_BOUNDARY, LANE));
+	sense_detach_lane(s, LANE);
+	s->no_tcx = false;
+	assert_int_equal(0, sense_attach_lane(s, &l, &d));
+	assert_true(sense_hook_state(s, SNT_HOOK_WORLD, LANE, detail));
+	assert_string_equal("tcx", detail);
+}
+
+/* Last: after all of that, each hook's counters add up, and nothing was lost. */
+static void test_count(void **state)
+{
+	uint64_t delivered = 0;
+
+	(void)state;
+	sense_stop(stage.sense);
+	(void)sense_drain(stage.sense, keep, NULL);
+	for (uint32_t hook = 1; hook < SNT_HOOK_MAX; hook++) {
+		for (uint32_t slot = 0; slot < SNT_SLOT_MAX; slot++) {
+			struct snt_count c;
+
+			assert_int_equal(0, sense_count(stage.sense, hook, slot, &c));
+			assert_int_equal(c.seen, c.delivered + c.ring_full + c.oversized +
+							 c.map_full + c.filtered);
+			assert_int_equal(0, c.ring_full + c.oversized + c.map_full);
+			assert_true(!slot || !c.filtered);
+			delivered += c.delivered;
+		}
+		assert_int_equal(0, sense_recursion(stage.sense, hook));
+	}
+	assert_true(delivered > 100);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_identity),
+		cmocka_unit_test(test_identity_of_root),
+		cmocka_unit_test(test_wrapper),
+		cmocka_unit_test(test_outside_cgroup),
+		cmocka_unit_test(test_unknown_mark),
+		cmocka_unit_test(test_udp),
+		cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_unreachable),
+		cmocka_unit_test(test_seccomp),
+		cmocka_unit_test(test_drop),
+		cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_uring),
+		cmocka_unit_test(test_state),
+		cmocka_unit_test(test_detached),
+		cmocka_unit_test(test_clsact),
+		cmocka_unit_test(test_count),
+	};
+
+	if (argc > 2 && !strncmp(argv[1], "SENTINEL1:", 10))
+		return act(argv[2]);
+	if (argc > 2) /* the wrapper */
+		return 98;
+	if (geteuid()) {
+		(void)fprintf(stderr, "skipped: needs root to load programs\n");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
