@@ -18,11 +18,14 @@ BPF_SRCS := $(wildcard bpf/*.bpf.c)
 PROBES := $(filter-out probes/session.c,$(wildcard probes/*.c))
 UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 BPFTEST := $(patsubst tests/bpf/%.c,%,$(wildcard tests/bpf/test_*.c))
+RIGTEST := $(patsubst tests/rig/%.c,%,$(wildcard tests/rig/test_*.c))
+RIGSCRIPTS := $(wildcard tests/rig/sabotage-*.sh tests/rig/life-*.sh tests/rig/probe-*.sh tests/rig/run-*.sh)
+GOLDEN := $(wildcard tests/golden/*.sh)
 FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN := $(patsubst user/man/%.scd,%,$(wildcard user/man/*.scd))
 
 # ---- tools and flags ----------------------------------------------------------------------------
-PKGS := libbpf libelf zlib libnl-3.0 libnl-route-3.0 json-c libcyaml libcrypto
+PKGS := libbpf libelf zlib libnl-3.0 libnl-route-3.0 json-c yaml-0.1 libcrypto
 V ?= 0
 ifeq ($(V),0)
 Q := @
@@ -176,7 +179,70 @@ $(O)/fuzz/%: tests/fuzz/%.c tests/fuzz/standalone.c $(LIBS)
 		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS) -pthread
 
 unit: $(UNIT:%=$(O)/test/%)
-.PHONY: unit
+bpftest: $(BPFTEST:%=$(O)/bpftest/%)
+rigtest: $(RIGTEST:%=$(O)/rigtest/%)
+fuzzers: $(FUZZERS:%=$(O)/fuzz/%)
+.PHONY: unit bpftest rigtest fuzzers
+
+# ---- the two commands of the README ----------------------------------------------------------------
+# Both set the machine up first; deps.sh does nothing, fast, where all is there.
+deps:
+	$(Q)scripts/deps.sh
+
+AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
+
+run: deps
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)mkdir -p $(O)/runs
+	$(Q)$(AS_ROOT) $(O)/sentinel run -o $(O)/runs/$$(date -u +%Y%m%dT%H%M%SZ)-$$$$
+
+# Everything is tested three times: as it ships; user space under ASan and UBSan; and with each guard
+# of the judge removed.
+SANITIZE := address,undefined
+check: deps
+	$(Q)$(MAKE) --no-print-directory all unit bpftest rigtest fuzzers
+	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=$(SANITIZE) all unit rigtest fuzzers
+	$(Q)$(MAKE) --no-print-directory O=$(O)/mutant EXTRA_CFLAGS=-DSENTINEL_MUTANTS all unit
+	$(Q)BUILD=$(O) MUTANT_BUILD=$(O)/mutant SAN_BUILD=$(O)/san O=$(O) \
+		$(AS_ROOT) scripts/run-tests --logs $(O)/logs \
+		--lint \
+		--unit $(UNIT:%=$(O)/test/%) \
+		--san $(UNIT:%=$(O)/san/test/%) $(FUZZERS:%=$(O)/san/fuzz/%) \
+		--bpf $(BPFTEST:%=$(O)/bpftest/%) \
+		--fuzz $(FUZZERS:%=$(O)/fuzz/%) \
+		--golden $(GOLDEN) \
+		--rig $(RIGTEST:%=$(O)/rigtest/%) $(RIGSCRIPTS) scripts/mutants
+
+mutants: all
+	$(Q)O=$(O) scripts/mutants $(wildcard $(O)/bundles)
+
+lint:
+	$(Q)scripts/run-tests --lint
+
+format:
+	$(Q)git ls-files -- '*.c' '*.h' | xargs clang-format -i
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/sentinel/policies/targets \
+		$(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/share/man/man5 \
+		$(DESTDIR)$(PREFIX)/share/man/man8
+	install -m 0755 $(PROGRAMS:%=$(O)/%) $(DESTDIR)$(PREFIX)/bin
+	install -m 0644 policies/targets/*.yaml $(DESTDIR)$(PREFIX)/share/sentinel/policies/targets
+	for page in $(MAN); do install -m 0644 $(O)/man/$$page \
+		$(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/; done
+
+help:
+	@printf '%s\n' \
+		'make run       set up, build, and make the main job: judge the sandboxes of this machine' \
+		'make check     set up, build, and run every test' \
+		'make           build into $$O (default build/)' \
+		'make mutants   remove each guard of the judge in turn; a test must notice each' \
+		'make lint      the checks of the text alone' \
+		'make format    lay the code out by .clang-format' \
+		'make install   into $$DESTDIR$$PREFIX (default /usr/local)' \
+		'make clean     remove $$O' \
+		'' \
+		'V=1 shows commands; DEBUG=1, SAN=address,undefined, CC=clang, O=DIR change the build'
 
 clean:
 	rm -rf $(O)

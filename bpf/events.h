@@ -21,29 +21,29 @@
  * Hooks. One number per program that emits; the loss counters and the capture use the same numbers.
  */
 #define SNT_HOOK_NONE 0
-#define SNT_HOOK_WORLD 1	  /* W: tcx ingress, world end of host-world */
-#define SNT_HOOK_BOUNDARY 2	  /* B: tcx ingress, host end of box-host */
-#define SNT_HOOK_BOX 3		  /* A: tcx egress, box end of box-host */
-#define SNT_HOOK_CG_EGRESS 4	  /* A: cgroup_skb/egress on the cgroup v2 root */
-#define SNT_HOOK_CG_INGRESS 5	  /* A: cgroup_skb/ingress on the cgroup v2 root */
-#define SNT_HOOK_SOCK_CREATE 6	  /* A: cgroup/sock_create */
-#define SNT_HOOK_SOCK_RELEASE 7	  /* A: cgroup/sock_release */
-#define SNT_HOOK_CONNECT4 8	  /* A: cgroup/connect4 */
-#define SNT_HOOK_CONNECT6 9	  /* A: cgroup/connect6 */
-#define SNT_HOOK_SENDMSG4 10	  /* A: cgroup/sendmsg4 */
-#define SNT_HOOK_SENDMSG6 11	  /* A: cgroup/sendmsg6 */
-#define SNT_HOOK_CONNECT_UNIX 12  /* A: cgroup/connect_unix (6.7+) */
-#define SNT_HOOK_SENDMSG_UNIX 13  /* A: cgroup/sendmsg_unix (6.7+) */
-#define SNT_HOOK_SETSOCKOPT 14	  /* A: cgroup/setsockopt */
-#define SNT_HOOK_SEND_LENGTH 15	  /* A: tp_btf sock_send_length: every family, with errno */
-#define SNT_HOOK_SOCK_STATE 16	  /* A: tp_btf inet_sock_set_state */
-#define SNT_HOOK_SYS_ENTER 17	  /* A: raw_tp sys_enter */
-#define SNT_HOOK_SYS_EXIT 18	  /* A: raw_tp sys_exit */
-#define SNT_HOOK_URING 19	  /* A: tp_btf io_uring_complete */
-#define SNT_HOOK_KFREE_SKB 20	  /* where and why a packet died: tp_btf kfree_skb */
-#define SNT_HOOK_EXEC 21	  /* identity: tp_btf sched_process_exec */
-#define SNT_HOOK_FORK 22	  /* tp_btf sched_process_fork */
-#define SNT_HOOK_EXIT 23	  /* tp_btf sched_process_exit */
+#define SNT_HOOK_WORLD 1	 /* W: tcx ingress, world end of host-world */
+#define SNT_HOOK_BOUNDARY 2	 /* B: tcx ingress, host end of box-host */
+#define SNT_HOOK_BOX 3		 /* A: tcx egress, box end of box-host */
+#define SNT_HOOK_CG_EGRESS 4	 /* A: cgroup_skb/egress on the cgroup v2 root */
+#define SNT_HOOK_CG_INGRESS 5	 /* A: cgroup_skb/ingress on the cgroup v2 root */
+#define SNT_HOOK_SOCK_CREATE 6	 /* A: cgroup/sock_create */
+#define SNT_HOOK_SOCK_RELEASE 7	 /* A: cgroup/sock_release */
+#define SNT_HOOK_CONNECT4 8	 /* A: cgroup/connect4 */
+#define SNT_HOOK_CONNECT6 9	 /* A: cgroup/connect6 */
+#define SNT_HOOK_SENDMSG4 10	 /* A: cgroup/sendmsg4 */
+#define SNT_HOOK_SENDMSG6 11	 /* A: cgroup/sendmsg6 */
+#define SNT_HOOK_CONNECT_UNIX 12 /* A: cgroup/connect_unix (6.7+) */
+#define SNT_HOOK_SENDMSG_UNIX 13 /* A: cgroup/sendmsg_unix (6.7+) */
+#define SNT_HOOK_SETSOCKOPT 14	 /* A: cgroup/setsockopt */
+#define SNT_HOOK_SEND_LENGTH 15	 /* A: tp_btf sock_send_length: every family, with errno */
+#define SNT_HOOK_SOCK_STATE 16	 /* A: tp_btf inet_sock_set_state */
+#define SNT_HOOK_SYS_ENTER 17	 /* A: raw_tp sys_enter */
+#define SNT_HOOK_SYS_EXIT 18	 /* A: raw_tp sys_exit */
+#define SNT_HOOK_URING 19	 /* A: tp_btf io_uring_complete */
+#define SNT_HOOK_KFREE_SKB 20	 /* where and why a packet died: tp_btf kfree_skb */
+#define SNT_HOOK_EXEC 21	 /* identity: tp_btf sched_process_exec */
+#define SNT_HOOK_FORK 22	 /* tp_btf sched_process_fork */
+#define SNT_HOOK_EXIT 23	 /* tp_btf sched_process_exit */
 #define SNT_HOOK_MAX 24
 
 /* ------------------------------------------------------------------------------------------------
@@ -67,18 +67,18 @@ _Static_assert(sizeof(struct snt_count) == 48, "struct snt_count");
 /* ------------------------------------------------------------------------------------------------
  * Records. Each starts with struct snt_hdr; a reader skips unknown types by hdr.len.
  */
-#define SNT_EV_EXEC 1	/* struct snt_exec */
-#define SNT_EV_FORK 2	/* struct snt_fork */
-#define SNT_EV_EXIT 3	/* struct snt_exit */
-#define SNT_EV_SOCK 4	/* struct snt_sock: made or closed */
-#define SNT_EV_ADDR 5	/* struct snt_addr: connect, sendmsg: a call with a destination */
-#define SNT_EV_CALL 6	/* struct snt_call: a system call of a marked task returned */
-#define SNT_EV_SEND 7	/* struct snt_send: a message handed to a socket, any family */
-#define SNT_EV_STATE 8	/* struct snt_state: a TCP socket changed state */
-#define SNT_EV_DROP 9	/* struct snt_drop: the kernel freed a packet as lost */
+#define SNT_EV_EXEC 1	 /* struct snt_exec */
+#define SNT_EV_FORK 2	 /* struct snt_fork */
+#define SNT_EV_EXIT 3	 /* struct snt_exit */
+#define SNT_EV_SOCK 4	 /* struct snt_sock: made or closed */
+#define SNT_EV_ADDR 5	 /* struct snt_addr: connect, sendmsg: a call with a destination */
+#define SNT_EV_CALL 6	 /* struct snt_call: a system call of a marked task returned */
+#define SNT_EV_SEND 7	 /* struct snt_send: a message handed to a socket, any family */
+#define SNT_EV_STATE 8	 /* struct snt_state: a TCP socket changed state */
+#define SNT_EV_DROP 9	 /* struct snt_drop: the kernel freed a packet as lost */
 #define SNT_EV_PACKET 10 /* struct snt_packet */
-#define SNT_EV_OPT 11	/* struct snt_opt: setsockopt */
-#define SNT_EV_URING 12 /* struct snt_uring */
+#define SNT_EV_OPT 11	 /* struct snt_opt: setsockopt */
+#define SNT_EV_URING 12	 /* struct snt_uring */
 
 #define SNT_F_TRUNCATED (1u << 0) /* the copied bytes are fewer than there were */
 #define SNT_F_PARTIAL (1u << 1)	  /* a read failed: some fields are zero */
@@ -94,7 +94,8 @@ _Static_assert(sizeof(struct snt_count) == 48, "struct snt_count");
 struct snt_task {
 	__u32 tgid;
 	__u32 tid;
-	__u64 start_ns; /* CLOCK_MONOTONIC of the thread group's start: with tgid, unique per boot */
+	__u64 start_ns; /* CLOCK_MONOTONIC of the thread group's start: with tgid, unique per boot
+			 */
 	char comm[16];	/* TASK_COMM_LEN; chosen by the task, not always NUL-terminated */
 };
 _Static_assert(sizeof(struct snt_task) == 32, "struct snt_task");
@@ -108,12 +109,13 @@ struct snt_hdr {
 	__u32 flags; /* SNT_F_* */
 	__u32 cpu;
 	__u32 _pad;
-	__u64 ktime_ns;	    /* CLOCK_MONOTONIC, bpf_ktime_get_ns() */
-	__u64 cpu_seq;	    /* counts the records of this ring on this CPU, lost ones too: a gap is a loss */
-	__u64 cgroup_id;    /* v2: of the socket at packet hooks, else of the current task */
+	__u64 ktime_ns;	 /* CLOCK_MONOTONIC, bpf_ktime_get_ns() */
+	__u64 cpu_seq;	 /* counts the records of this ring on this CPU, lost ones too: a gap is a
+			    loss */
+	__u64 cgroup_id; /* v2: of the socket at packet hooks, else of the current task */
 	__u64 netns_cookie; /* 0 where the hook can't know */
-	__u64 mark;	    /* first 8 bytes (big endian) of the nonce of the trial whose marked task, or
-			     * descendant, or socket this is; 0 = none */
+	__u64 mark; /* first 8 bytes (big endian) of the nonce of the trial whose marked task, or
+		     * descendant, or socket this is; 0 = none */
 };
 _Static_assert(sizeof(struct snt_hdr) == 64, "struct snt_hdr");
 
@@ -127,7 +129,7 @@ struct snt_exec {
 	struct snt_task parent; /* real_parent */
 	__u64 parent_exe_ino;
 	__u64 exe_ino;
-	__u32 exe_dev;	      /* kernel dev_t: major << 20 | minor */
+	__u32 exe_dev; /* kernel dev_t: major << 20 | minor */
 	__u32 parent_exe_dev;
 	__u32 ns_mnt, ns_net, ns_pid, ns_user; /* inode numbers, as in /proc/PID/ns */
 	__u32 ns_uts, ns_ipc, ns_cgroup;
@@ -248,10 +250,11 @@ struct snt_packet {
 	__u32 len; /* of the packet on the hook: with link header at tc, without at cgroup_skb */
 	__u32 gso_segs, gso_size;
 	__u32 eth_proto; /* host order */
-	__u32 l2_len;	 /* 14 at tc hooks, 0 at cgroup_skb: where the IP header starts in the packet */
-	__u32 offset;	 /* of this record's bytes in the packet */
-	__u32 data_len;	 /* bytes in data */
-	__u8 data[];	 /* SNT_PKT_DATA_* */
+	__u32 l2_len;	/* 14 at tc hooks, 0 at cgroup_skb: where the IP header starts in the packet
+			 */
+	__u32 offset;	/* of this record's bytes in the packet */
+	__u32 data_len; /* bytes in data */
+	__u8 data[];	/* SNT_PKT_DATA_* */
 };
 
 struct snt_opt {

@@ -19,9 +19,9 @@
 #include "user/rig/rig.h"
 #include "user/sense/sense.h"
 
-#define LOSS_POLL_MS 100	/* how finely a loss is placed in time */
-#define READY_TIMEOUT_MS 5000	/* for the far side to listen */
-#define WINDOW_SLACK_MS 20	/* records on their way when a window ends */
+#define LOSS_POLL_MS 100      /* how finely a loss is placed in time */
+#define READY_TIMEOUT_MS 5000 /* for the far side to listen */
+#define WINDOW_SLACK_MS 20    /* records on their way when a window ends */
 
 struct counters {
 	struct snt_count count[SNT_HOOK_MAX][LANES_MAX + 1];
@@ -45,7 +45,7 @@ struct daemon {
 	struct lane lanes[LANES_MAX + 1]; /* by number */
 	struct farside farsides[LANES_MAX + 1];
 	uint32_t trials_n;
-	uint32_t lane_trials[LANES_MAX + 1]; /* how many each lane has had: addresses count them */
+	uint32_t lane_trials[LANES_MAX + 1];  /* how many each lane has had: addresses count them */
 	uint64_t trial_cgroup[LANES_MAX + 1]; /* of the trial in the lane; 0 = none */
 	uint32_t lane_trial[LANES_MAX + 1];
 	struct counters seen;
@@ -289,8 +289,7 @@ struct sabotage { /* of the instrument, for its own tests; written into the capt
 	bool no_collector, quiet_collector, no_ipv6;
 };
 
-static int make_lane(struct daemon *d, uint32_t number, const struct sabotage *s,
-		     struct diag *diag)
+static int make_lane(struct daemon *d, uint32_t number, const struct sabotage *s, struct diag *diag)
 {
 	struct lane *l = &d->lanes[number];
 	struct lane_opts o = { .no_ipv6 = s->no_ipv6 };
@@ -584,7 +583,8 @@ static int on_arm_end(struct daemon *d, const struct control_message *m)
 		return answer_error(d, "arm.end: no such trial is running");
 	err = cgroup_trial_kill(&d->cgroups, ev.arm_end.trial);
 	if (err)
-		log_warn("can't end all of trial %u: %s, ignoring", ev.arm_end.trial, strerror(-err));
+		log_warn("can't end all of trial %u: %s, ignoring", ev.arm_end.trial,
+			 strerror(-err));
 	ev.time_ns = mono_ns();
 	err = pipeline_log(d->pipeline, &ev);
 	if (!err)

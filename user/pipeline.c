@@ -11,7 +11,7 @@
 #include "user/queue.h"
 #include "user/record/capture.h"
 
-#define TICK_MS 2 /* of the reader: prototype.md, +150 instead of +450 ns a packet */
+#define TICK_MS 2	     /* of the reader: prototype.md, +150 instead of +450 ns a packet */
 #define QUEUE_BLOCKS_MAX 256 /* 256 MiB: 1.7 million records a second for most of a second */
 
 struct pipeline {
@@ -104,7 +104,8 @@ static void drain_log(struct pipeline *p)
 
 static uint64_t item_time(const struct queue_item *item)
 {
-	return item->len >= sizeof(struct snt_hdr) ? ((const struct snt_hdr *)(item + 1))->ktime_ns : 0;
+	return item->len >= sizeof(struct snt_hdr) ? ((const struct snt_hdr *)(item + 1))->ktime_ns
+						   : 0;
 }
 
 /* By time; what has one time keeps its order, since the chunks of a packet follow each other. */

@@ -43,8 +43,8 @@ int pipeline_error(const struct pipeline *p);
  * this, and their losses logged. */
 void pipeline_drain(struct pipeline *p);
 
-/* Writes end (EV_RUN_END) and closes the capture, ends the writer, and judges. 0 or the flow's first
- * error; ret is filled only on 0: run_result_done(). */
+/* Writes end (EV_RUN_END) and closes the capture, ends the writer, and judges. 0 or the flow's
+ * first error; ret is filled only on 0: run_result_done(). */
 int pipeline_finish(struct pipeline *p, const struct ev *end, struct run_result *ret) must_check;
 
 void pipeline_free(struct pipeline *p); /* NULL is fine; ends what still runs */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From the thread that drains the rings to the thread that decodes and writes: raw records in
- * blocks of 1 MiB out of a fixed pool. The reader never waits and never allocates; where the pool is
- * empty a record is dropped, counted, and becomes an EV_GAP.
+ * blocks of 1 MiB out of a fixed pool. The reader never waits and never allocates; where the pool
+ * is empty a record is dropped, counted, and becomes an EV_GAP.
  */
 #ifndef SENTINEL_QUEUE_H
 #define SENTINEL_QUEUE_H

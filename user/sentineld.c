@@ -18,7 +18,8 @@ struct args {
 enum { KEY_CONTROL = 256, KEY_COLLECTOR };
 
 static const struct argp_option options[] = {
-	{ "control-fd", KEY_CONTROL, "FD", 0, "Serve the control connection on this descriptor", 0 },
+	{ "control-fd", KEY_CONTROL, "FD", 0, "Serve the control connection on this descriptor",
+	  0 },
 	{ "collector", KEY_COLLECTOR, "FILE", 0,
 	  "Use this sentinel-collector (default: the one beside this program)", 0 },
 	{ "verbose", 'v', NULL, 0, "Log more", 0 },
@@ -70,10 +71,16 @@ static int beside_us(char *ret, size_t n, const char *name)
 
 int main(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse, NULL,
-					  "The Sentinel's privileged half: makes the rig, observes, "
-					  "records and judges.",
-					  NULL, NULL, NULL };
+	static const struct argp argp = {
+		options,
+		parse,
+		NULL,
+		"The Sentinel's privileged half: makes the rig, observes, "
+		"records and judges.",
+		NULL,
+		NULL,
+		NULL
+	};
 	struct args a = { .control = -1 };
 	int err;
 
@@ -88,7 +95,8 @@ int main(int argc, char **argv)
 	/* A key pressed at the terminal is the client's matter; when it leaves, so do we. */
 	(void)signal(SIGINT, SIG_IGN);
 	if (!a.collector[0] && beside_us(a.collector, sizeof(a.collector), "sentinel-collector")) {
-		log_error("can't find 'sentinel-collector' beside this program; name it by --collector");
+		log_error("can't find 'sentinel-collector' beside this program; name it by "
+			  "--collector");
 		return 2;
 	}
 	err = daemon_serve(a.control, a.collector);

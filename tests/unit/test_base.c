@@ -35,7 +35,8 @@ static void numbers(void **state unused_arg)
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		uint64_t v = 77;
 
-		assert_int_equal(parse_u64(rows[i].text, rows[i].min, rows[i].max, &v), rows[i].err);
+		assert_int_equal(parse_u64(rows[i].text, rows[i].min, rows[i].max, &v),
+				 rows[i].err);
 		assert_true(v == (rows[i].err ? 77 : rows[i].value));
 	}
 }
@@ -82,10 +83,14 @@ static void escaping(void **state unused_arg)
 		{ "back\\slash", "back\\x5cslash" },
 		{ "caf\xc3\xa9", "caf\xc3\xa9" },
 		{ "\xc3", "\\xc3" },
-		{ "\xc0\x80", "\\xc0\\x80" },		   /* overlong NUL */
-		{ "\xed\xa0\x80", "\\xed\\xa0\\x80" },	   /* surrogate */
-		{ "\xc2\x9b" "31m", "\\xc2\\x9b31m" },	   /* C1 CSI */
-		{ "\xe2\x80\xae" "txt", "\\xe2\\x80\\xaetxt" }, /* right-to-left override */
+		{ "\xc0\x80", "\\xc0\\x80" },	       /* overlong NUL */
+		{ "\xed\xa0\x80", "\\xed\\xa0\\x80" }, /* surrogate */
+		{ "\xc2\x9b"
+		  "31m",
+		  "\\xc2\\x9b31m" }, /* C1 CSI */
+		{ "\xe2\x80\xae"
+		  "txt",
+		  "\\xe2\\x80\\xaetxt" }, /* right-to-left override */
 	};
 	char out[128];
 
@@ -114,9 +119,10 @@ static void json(void **state unused_arg)
 	json_array_end(&j);
 	json_object_end(&j);
 	assert_int_equal(json_out_error(&j), 0);
-	assert_string_equal(j.buf, "{\"a\\\"b\":\"x\\u0001\\\\\xef\xbf\xbd\xc3\xa9\","
-				   "\"big\":\"18446744073709551615\",\"low\":-2147483648,"
-				   "\"lowest\":\"-9223372036854775808\",\"list\":[true,null,\"01ab\"]}");
+	assert_string_equal(j.buf,
+			    "{\"a\\\"b\":\"x\\u0001\\\\\xef\xbf\xbd\xc3\xa9\","
+			    "\"big\":\"18446744073709551615\",\"low\":-2147483648,"
+			    "\"lowest\":\"-9223372036854775808\",\"list\":[true,null,\"01ab\"]}");
 	json_out_done(&j);
 }
 
@@ -134,10 +140,12 @@ static void proofs(void **state unused_arg)
 	assert_string_equal(hex, "c77c3370b279715d842e773a6001ed37");
 	mac_answer(key, token, mac);
 	hex_encode(hex, mac, sizeof(mac));
-	assert_string_equal(hex, "8e3f8e12d3bbf90993fd3143684f958f9affc42eb2bbfa2f853d9f46eb384f49");
+	assert_string_equal(hex,
+			    "8e3f8e12d3bbf90993fd3143684f958f9affc42eb2bbfa2f853d9f46eb384f49");
 	mac_alive(nonce, 2, token, nonce, mac);
 	hex_encode(hex, mac, sizeof(mac));
-	assert_string_equal(hex, "d8300b6735e65c367dfd90579e86a302dd0010435fc96353c3a1a6169df41d0e");
+	assert_string_equal(hex,
+			    "d8300b6735e65c367dfd90579e86a302dd0010435fc96353c3a1a6169df41d0e");
 	assert_true(mac_equal(mac, mac));
 	mac_ran(nonce, token, nonce, key);
 	assert_false(mac_equal(mac, key));

@@ -60,10 +60,10 @@ static void put(struct json_out *j, const char *s, size_t n)
 /* Length of a well-formed UTF-8 sequence of more than one byte, else 0. */
 static size_t multibyte(const uint8_t *p, size_t left)
 {
-	size_t n = p[0] >= 0xc2 && p[0] <= 0xdf ? 2 :
-		   (p[0] & 0xf0) == 0xe0	? 3 :
-		   p[0] >= 0xf0 && p[0] <= 0xf4 ? 4 :
-						  0;
+	size_t n = p[0] >= 0xc2 && p[0] <= 0xdf	  ? 2
+		   : (p[0] & 0xf0) == 0xe0	  ? 3
+		   : p[0] >= 0xf0 && p[0] <= 0xf4 ? 4
+						  : 0;
 
 	if (!n || n > left)
 		return 0;

@@ -3,9 +3,10 @@
  * Streaming JSON writer into a growing buffer: no tree, fixed key order, one line.
  *
  * Text may be any bytes: control characters become \u00NN, what is not UTF-8 becomes U+FFFD.
- * (json_object and json_bool are types of json-c, so these are called json_object_begin and json_boolean.)
- * 64-bit numbers are written as decimal strings (DESIGN.md 6.5), 32-bit ones as numbers.
- * key NULL inside arrays. A failed allocation sticks: json_out_error() tells, once, at the end.
+ * (json_object and json_bool are types of json-c, so these are called json_object_begin and
+ * json_boolean.) 64-bit numbers are written as decimal strings (DESIGN.md 6.5), 32-bit ones as
+ * numbers. key NULL inside arrays. A failed allocation sticks: json_out_error() tells, once, at the
+ * end.
  */
 #ifndef SENTINEL_BASE_JSON_OUT_H
 #define SENTINEL_BASE_JSON_OUT_H

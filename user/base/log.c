@@ -49,9 +49,9 @@ void log_line(enum log_level level, const char *fmt, ...)
 		log_json(names[level], text);
 		return;
 	}
-	len = level == LOG_INFO_ ?
-		      snprintf(line, sizeof(line), "%s: %s\n", cfg.name, text) :
-		      snprintf(line, sizeof(line), "%s: %s: %s\n", cfg.name, names[level], text);
+	len = level == LOG_INFO_
+		      ? snprintf(line, sizeof(line), "%s: %s\n", cfg.name, text)
+		      : snprintf(line, sizeof(line), "%s: %s: %s\n", cfg.name, names[level], text);
 	if (len > 0)
 		(void)!write_all(STDERR_FILENO, line, MIN((size_t)len, sizeof(line) - 1));
 }

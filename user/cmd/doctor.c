@@ -9,8 +9,11 @@ static void print_feature(const struct feature_result *r)
 {
 	const struct feature *f = r->feature;
 
-	(void)printf("%-4s %-34s %s\n", !r->error ? "ok" : f->needed ? "FAIL" : "no", f->name,
-		     r->error ? r->detail : "");
+	(void)printf("%-4s %-34s %s\n",
+		     !r->error	 ? "ok"
+		     : f->needed ? "FAIL"
+				 : "no",
+		     f->name, r->error ? r->detail : "");
 	(void)printf("     needed by %s\n", f->needed_by);
 	if (!r->error)
 		return;
@@ -22,11 +25,16 @@ static void print_feature(const struct feature_result *r)
 int cmd_doctor(int argc, char **argv)
 {
 	static const struct argp argp = {
-		NULL, NULL, NULL,
-		"Show what this machine lets the observer do, probed by doing it: what each feature "
+		NULL,
+		NULL,
+		NULL,
+		"Show what this machine lets the observer do, probed by doing it: what each "
+		"feature "
 		"is needed by, what its absence costs, and what can be done. Exit status 3 where "
 		"something is missing without which no run can be valid.",
-		NULL, NULL, NULL
+		NULL,
+		NULL,
+		NULL
 	};
 	static struct feature_result results[FEATURES_MAX];
 	int missing = 0, n;

@@ -33,9 +33,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		if (state->arg_num > 2)
 			argp_error(state, "'%s' is too much", arg);
-		*(state->arg_num == 0 ? &a->bundle :
-		  state->arg_num == 1 ? &a->target :
-					&a->probe) = arg;
+		*(state->arg_num == 0	? &a->bundle
+		  : state->arg_num == 1 ? &a->target
+					: &a->probe) = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!a->probe)
@@ -64,7 +64,9 @@ static bool concerns(const struct collector *c, const struct ev *ev)
 
 static const char *arm_name(enum arm arm)
 {
-	static const char *const names[ARM_MAX] = { "", "baseline", "on", "off", "on2", "baseline" };
+	static const char *const names[ARM_MAX] = {
+		"", "baseline", "on", "off", "on2", "baseline"
+	};
 
 	return names[arm];
 }
@@ -111,8 +113,8 @@ static int explain(const struct explain_args *a, struct judged *j, struct diag *
 	int err;
 
 	if (!cell)
-		return diag_set(d, -ENOENT, a->bundle, 0, 0, "there is no cell '%s' '%s' in this run",
-				a->target, a->probe);
+		return diag_set(d, -ENOENT, a->bundle, 0, 0,
+				"there is no cell '%s' '%s' in this run", a->target, a->probe);
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return diag_set(d, -ENOMEM, NULL, 0, 0, "out of memory");
@@ -132,12 +134,15 @@ static int explain(const struct explain_args *a, struct judged *j, struct diag *
 
 int cmd_explain(int argc, char **argv)
 {
-	static const struct argp argp = {
-		options, parse, "BUNDLE TARGET PROBE",
-		"Show why a cell got its verdict: the records behind it as a time line, each with the "
-		"packet id that finds it in Wireshark (frame.packet_id).",
-		NULL, NULL, NULL
-	};
+	static const struct argp argp = { options,
+					  parse,
+					  "BUNDLE TARGET PROBE",
+					  "Show why a cell got its verdict: the records behind it "
+					  "as a time line, each with the "
+					  "packet id that finds it in Wireshark (frame.packet_id).",
+					  NULL,
+					  NULL,
+					  NULL };
 	struct explain_args a = { .bundle = NULL };
 	struct diag d = { .text = "" };
 	struct judged j;

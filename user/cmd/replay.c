@@ -85,8 +85,9 @@ static bool same_as_recorded(const char *bundle, const struct json_out *now)
 		log_info("'%s' is byte for byte what the capture gives", path);
 		return true;
 	}
-	log_error("'%s' is not what the capture gives: it was changed, or judged by another version",
-		  path);
+	log_error(
+		"'%s' is not what the capture gives: it was changed, or judged by another version",
+		path);
 	return false;
 }
 
@@ -133,8 +134,8 @@ static int replay_one(const struct replay_args *a, const char *bundle)
 			whole = same_as_recorded(bundle, &json);
 		code = run_exit_code(&j.result, false, !whole, a->accept_provisional);
 		o.exit_code = code;
-		if (a->json ? write_all(STDOUT_FILENO, json.buf, json.len) :
-			      table_print(stdout, &j.result, &o))
+		if (a->json ? write_all(STDOUT_FILENO, json.buf, json.len)
+			    : table_print(stdout, &j.result, &o))
 			code = EXIT_USAGE;
 	}
 	json_out_done(&json);
@@ -157,10 +158,15 @@ static int worse(int a, int b)
 int cmd_replay(int argc, char **argv)
 {
 	static const struct argp argp = {
-		options, parse, "BUNDLE...",
-		"Judge recorded runs again, from their captures alone. Needs neither root nor BPF, and "
+		options,
+		parse,
+		"BUNDLE...",
+		"Judge recorded runs again, from their captures alone. Needs neither root nor BPF, "
+		"and "
 		"checks that the recorded verdict is the one that the capture gives.",
-		NULL, NULL, NULL
+		NULL,
+		NULL,
+		NULL
 	};
 	struct replay_args a = { .bundles = NULL };
 	int code = EXIT_CONTAINED;

@@ -38,20 +38,21 @@ enum {
 static const struct argp_option options[] = {
 	{ "target", 't', "TARGET", 0,
 	  "Test this target: a name, or a target file (default: all that are found here)", 0 },
-	{ "probe", 'p', "PROBE", 0,
-	  "Make this attempt: an id, a glob, or a @family (default: all)", 0 },
+	{ "probe", 'p', "PROBE", 0, "Make this attempt: an id, a glob, or a @family (default: all)",
+	  0 },
 	{ "repeat", KEY_REPEAT, "N", 0, "Do each round N times (default 1)", 0 },
 	{ "lanes", KEY_LANES, "N", 0, "Work in N lanes side by side (default 8)", 0 },
 	{ "arms", KEY_ARMS, "LIST", 0,
 	  "Run only these of on,off,on2; what is left out can't be concluded from", 0 },
-	{ "output", 'o', "DIR", 0, "Put the evidence bundle there (default: a new folder here)", 0 },
+	{ "output", 'o', "DIR", 0, "Put the evidence bundle there (default: a new folder here)",
+	  0 },
 	{ "junit", KEY_JUNIT, "FILE", 0, "Write the result as JUnit XML too", 0 },
 	{ "json", KEY_JSON, NULL, 0, "Print verdict.json instead of the table", 0 },
 	{ "color", KEY_COLOR, "WHEN", 0, "auto, always or never", 0 },
 	{ "accept", KEY_ACCEPT, "provisional", 0, "Let provisional cells end in exit code 0", 0 },
 	{ "quiet", 'q', NULL, 0, "No progress", 0 },
-	{ "world-ring", KEY_WORLD_RING, "BYTES", 0,
-	  "Size of the ring buffer at W, a power of two", 1 },
+	{ "world-ring", KEY_WORLD_RING, "BYTES", 0, "Size of the ring buffer at W, a power of two",
+	  1 },
 	{ "sabotage", KEY_SABOTAGE, "NAME", 0,
 	  "Break the instrument on purpose, to see it say so: no-collector, quiet-collector, "
 	  "no-ipv6. For its own tests",
@@ -212,8 +213,9 @@ static int take_target(struct selection *s, struct target *t, bool named, struct
 	size_t i = s->skipped_n;
 
 	if (has_target(s, t->name)) {
-		int err = named ? 0 : diag_set(d, -EEXIST, t->path, 0, 0,
-					       "there is a target '%s' already", t->name);
+		int err = named ? 0
+				: diag_set(d, -EEXIST, t->path, 0, 0,
+					   "there is a target '%s' already", t->name);
 		target_free(t);
 		return err;
 	}
@@ -302,7 +304,8 @@ static int select_probes(struct selection *s, const struct run_args *a, struct d
 	for (size_t k = 0; k < a->probes_n; k++)
 		if (!used[k])
 			return diag_set(d, -ENOENT, NULL, 0, 0,
-					"no probe '%s'; `sentinel probes` lists them", a->probes[k]);
+					"no probe '%s'; `sentinel probes` lists them",
+					a->probes[k]);
 	return 0;
 }
 
@@ -527,12 +530,16 @@ static int report(const struct run_args *a, const struct selection *s, const cha
 int cmd_run(int argc, char **argv)
 {
 	static const struct argp argp = {
-		options, parse, NULL,
+		options,
+		parse,
+		NULL,
 		"Make escape attempts in sandboxes, watch what the kernel sees leave, and judge.\v"
 		"Exit status: 0 every scored cell contained; 1 at least one escaped; 2 usage; "
 		"3 run rejected, a cell inconclusive, nothing scored, or a named target skipped; "
 		"4 nothing worse than provisional; 5 damaged evidence.",
-		NULL, NULL, NULL
+		NULL,
+		NULL,
+		NULL
 	};
 	struct run_args a = { .repeat = 1,
 			      .lanes = LANES_DEFAULT,
@@ -546,7 +553,8 @@ int cmd_run(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		return EXIT_USAGE;
 	if (geteuid() != 0) {
-		log_error("must be root, to enter network namespaces and load BPF; try: sudo sentinel run");
+		log_error("must be root, to enter network namespaces and load BPF; try: sudo "
+			  "sentinel run");
 		return EXIT_USAGE;
 	}
 	(void)signal(SIGPIPE, SIG_IGN);

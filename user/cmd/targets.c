@@ -15,7 +15,8 @@ static int print_target(const char *path, struct diag *d)
 
 	if (err)
 		return err;
-	(void)printf("%-28s %s", t->name, escape_text(about, sizeof(about), t->about, strlen(t->about)));
+	(void)printf("%-28s %s", t->name,
+		     escape_text(about, sizeof(about), t->about, strlen(t->about)));
 	if (t->role != ROLE_TARGET)
 		(void)printf(" [tests the instrument]");
 	if (!target_available(t, missing, sizeof(missing)))
@@ -28,10 +29,14 @@ static int print_target(const char *path, struct diag *d)
 int cmd_targets(int argc, char **argv)
 {
 	static const struct argp argp = {
-		NULL, NULL, NULL,
+		NULL,
+		NULL,
+		NULL,
 		"List the targets: the sandbox platforms that can be tested, and what is missing "
 		"where one can't be tested here.",
-		NULL, NULL, NULL
+		NULL,
+		NULL,
+		NULL
 	};
 	char folder[PATH_MAX];
 	char **paths = NULL;

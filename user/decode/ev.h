@@ -41,11 +41,11 @@ enum ev_type {
 	EV_URING = SNT_EV_URING,
 	/* from the daemon: the run's log */
 	EV_RUN_BEGIN = 64,
-	EV_TARGET, /* one per target, before its trials */
-	EV_PROBE,  /* one per probe, before its trials */
-	EV_CELL,   /* one per target x probe */
-	EV_LANE,   /* a lane was made (or made anew: then its epoch is higher) */
-	EV_TRIAL,  /* registered: nonce, token, addresses. Before anything of it runs */
+	EV_TARGET,    /* one per target, before its trials */
+	EV_PROBE,     /* one per probe, before its trials */
+	EV_CELL,      /* one per target x probe */
+	EV_LANE,      /* a lane was made (or made anew: then its epoch is higher) */
+	EV_TRIAL,     /* registered: nonce, token, addresses. Before anything of it runs */
 	EV_ARM_BEGIN, /* the launcher was started */
 	EV_ARM_END,   /* the launcher ended and its cgroup is empty */
 	EV_ANSWER,    /* a challenge's answer, as the client handed it over; not yet checked */
@@ -57,27 +57,19 @@ enum ev_type {
 	EV_LOSS,      /* a hook lost records in an interval */
 	EV_RUN_END,   /* totals and keys; nothing but a seal follows */
 	EV_SEAL,      /* digest of all bytes before it */
-	EV_GAP,       /* user space lost something: queue full, disk full, undecodable record */
+	EV_GAP,	      /* user space lost something: queue full, disk full, undecodable record */
 	EV_TYPE_MAX
 };
 
-enum arm {
-	ARM_NONE = 0,
-	ARM_BASELINE_FIRST,
-	ARM_ON,
-	ARM_OFF,
-	ARM_ON2,
-	ARM_BASELINE_LAST,
-	ARM_MAX
-};
+enum arm { ARM_NONE = 0, ARM_BASELINE_FIRST, ARM_ON, ARM_OFF, ARM_ON2, ARM_BASELINE_LAST, ARM_MAX };
 
 enum role { /* of a target in a run */
-	ROLE_TARGET = 0,
-	ROLE_ESCAPES,	  /* calibrator: claims-all-blocks-nothing, must be escaped */
-	ROLE_CONTAINS,	  /* calibrator: deny-all, must be contained */
-	ROLE_NEVER,	  /* calibrator: never-started, must be inconclusive */
-	ROLE_DEAF,	  /* calibrator: deaf-collector, must be inconclusive */
-	ROLE_MAX
+	    ROLE_TARGET = 0,
+	    ROLE_ESCAPES,  /* calibrator: claims-all-blocks-nothing, must be escaped */
+	    ROLE_CONTAINS, /* calibrator: deny-all, must be contained */
+	    ROLE_NEVER,	   /* calibrator: never-started, must be inconclusive */
+	    ROLE_DEAF,	   /* calibrator: deaf-collector, must be inconclusive */
+	    ROLE_MAX
 };
 
 /* Which of the kernel's facts about the session's exec a target expects (`expect:`). */
@@ -110,9 +102,9 @@ struct ev_exec {
 	uint32_t exe_dev, parent_exe_dev;
 	uint32_t uid, gid, seccomp, no_new_privs;
 	uint64_t cap_effective, cap_permitted;
-	bool session;			/* argv[1] is a session's */
-	uint8_t nonce[EV_NONCE_BYTES];	/* where session */
-	char argv[SNT_ARGV_MAX + 1];	/* separated by spaces */
+	bool session;		       /* argv[1] is a session's */
+	uint8_t nonce[EV_NONCE_BYTES]; /* where session */
+	char argv[SNT_ARGV_MAX + 1];   /* separated by spaces */
 };
 
 struct ev_fork {
@@ -204,11 +196,11 @@ struct ev_uring {
 /* ---- the run's log ---- */
 
 struct ev_run_begin {
-	char run[32];		 /* ULID */
-	char version[32];	 /* of the sentinel */
-	char kernel[128];	 /* uname -srvm */
-	uint64_t realtime_ns;	 /* CLOCK_REALTIME at ev.time_ns: the clock anchor */
-	uint64_t boottime_ns;	 /* CLOCK_BOOTTIME at ev.time_ns */
+	char run[32];			     /* ULID */
+	char version[32];		     /* of the sentinel */
+	char kernel[128];		     /* uname -srvm */
+	uint64_t realtime_ns;		     /* CLOCK_REALTIME at ev.time_ns: the clock anchor */
+	uint64_t boottime_ns;		     /* CLOCK_BOOTTIME at ev.time_ns */
 	uint8_t bpf_digest[EV_DIGEST_BYTES]; /* of the BPF object */
 	uint32_t lanes, repeat;
 };
@@ -218,20 +210,20 @@ struct ev_target {
 	enum role role;
 	uint32_t expect; /* EXPECT_* */
 	uint32_t expect_uid, expect_nnp, expect_seccomp;
-	bool inferred;	   /* attempt: inferred */
-	bool has_on2;	   /* on2 can be run */
-	uint32_t settle_ms; /* 0: the probe's own window */
+	bool inferred;		   /* attempt: inferred */
+	bool has_on2;		   /* on2 can be run */
+	uint32_t settle_ms;	   /* 0: the probe's own window */
 	char version[EV_TEXT_MAX]; /* what its `version:` command printed, first line */
 	char about[EV_TEXT_MAX];
 	uint8_t digest[EV_DIGEST_BYTES]; /* of the target file */
 };
 
 enum channel { /* how a probe's token travels: what counts as its decisive step, and its window */
-	CHANNEL_NONE = 0,
-	CHANNEL_TCP,
-	CHANNEL_UDP,
-	CHANNEL_DNS_UDP, /* a question sent straight to a server: token = first label, hex */
-	CHANNEL_MAX
+	       CHANNEL_NONE = 0,
+	       CHANNEL_TCP,
+	       CHANNEL_UDP,
+	       CHANNEL_DNS_UDP, /* a question sent straight to a server: token = first label, hex */
+	       CHANNEL_MAX
 };
 
 struct ev_probe {
@@ -247,14 +239,14 @@ struct ev_probe {
 struct ev_cell {
 	char target[EV_NAME_MAX], probe[EV_NAME_MAX];
 	bool claimed;
-	bool has_off;	 /* an `off` for this probe can be expressed */
-	bool has_allowed; /* an allowed destination is declared for it */
+	bool has_off;		  /* an `off` for this probe can be expressed */
+	bool has_allowed;	  /* an allowed destination is declared for it */
 	char source[EV_TEXT_MAX]; /* the claim's document, section, version */
 	char quote[EV_TEXT_MAX];
 };
 
 struct ev_lane {
-	uint32_t lane;  /* 1.. */
+	uint32_t lane;	/* 1.. */
 	uint32_t epoch; /* counts from 1 per lane */
 	uint32_t world_ifindex, boundary_ifindex, box_ifindex;
 	struct ev_ns box, host, world; /* net only */
@@ -265,7 +257,7 @@ struct ev_lane {
 enum far_side { FAR_ANSWERS = 0, FAR_DEAF, FAR_MAX };
 
 struct ev_trial {
-	uint32_t id; /* 1.. in the run */
+	uint32_t id;				      /* 1.. in the run */
 	char target[EV_NAME_MAX], probe[EV_NAME_MAX]; /* target "" = baseline */
 	enum arm arm;
 	enum far_side far;
@@ -286,14 +278,14 @@ struct ev_arm_begin {
 
 struct ev_arm_end {
 	uint32_t trial;
-	int32_t status; /* as wait() gives it; shown only */
-	bool killed;	/* by us, at a time-out */
+	int32_t status;		/* as wait() gives it; shown only */
+	bool killed;		/* by us, at a time-out */
 	uint64_t window_end_ns; /* W listened for this trial until then, at the least */
 };
 
 struct ev_answer {
 	uint32_t trial;
-	uint32_t which; /* 1 or 2 */
+	uint32_t which;			  /* 1 or 2 */
 	uint8_t instance[EV_NONCE_BYTES]; /* random, made by the session */
 	uint8_t mac[EV_MAC_BYTES];	  /* HMAC(nonce, "alive1" | challenge | instance) */
 };
@@ -301,7 +293,7 @@ struct ev_answer {
 struct ev_proof {
 	uint32_t trial;
 	uint8_t instance[EV_NONCE_BYTES];
-	uint8_t mac[EV_MAC_BYTES];    /* HMAC(nonce, "ran" | challenge1 | instance) */
+	uint8_t mac[EV_MAC_BYTES]; /* HMAC(nonce, "ran" | challenge1 | instance) */
 	bool has_answer;
 	uint8_t answer[EV_MAC_BYTES]; /* what the far side sent, claimed by the session */
 	char view[EV_NAME_MAX];	      /* errno name or word: the probe's own view, never evidence */
@@ -322,15 +314,15 @@ struct ev_attach {
 	uint32_t hook; /* SNT_HOOK_* */
 	uint32_t lane; /* 0 = machine-wide */
 	uint32_t epoch;
-	bool attached; /* the kernel's own answer about the link */
-	bool needed;   /* its absence is a reason (W, B, exec, the root-cgroup set) */
-	bool final;	   /* asked at the end of the run; false: at the start */
+	bool attached;		  /* the kernel's own answer about the link */
+	bool needed;		  /* its absence is a reason (W, B, exec, the root-cgroup set) */
+	bool final;		  /* asked at the end of the run; false: at the start */
 	char detail[EV_NAME_MAX]; /* errno text where not attached */
 };
 
 struct ev_canary {
 	uint32_t lane, epoch;
-	uint32_t hook; /* SNT_HOOK_WORLD or SNT_HOOK_BOUNDARY: where it must be seen */
+	uint32_t hook;	/* SNT_HOOK_WORLD or SNT_HOOK_BOUNDARY: where it must be seen */
 	uint32_t trial; /* before whose start or after whose window it was sent; 0 = neither */
 	uint8_t token[EV_NONCE_BYTES];
 };
@@ -343,7 +335,7 @@ struct ev_decoy {
 
 struct ev_loss {
 	uint32_t hook, slot;
-	uint64_t from_ns; /* to = ev.time_ns */
+	uint64_t from_ns;				    /* to = ev.time_ns */
 	uint64_t ring_full, oversized, map_full, recursion; /* in the interval */
 };
 
@@ -353,7 +345,7 @@ struct ev_gap {
 };
 
 struct ev_run_end {
-	uint8_t key[EV_MAC_BYTES]; /* the far side's */
+	uint8_t key[EV_MAC_BYTES];	      /* the far side's */
 	struct snt_count total[SNT_HOOK_MAX]; /* all slots and CPUs, after the last drain */
 	uint64_t recursion[SNT_HOOK_MAX];
 	uint64_t records; /* accepted before this one */
@@ -367,7 +359,7 @@ struct ev_seal {
 
 struct ev {
 	enum ev_type type;
-	uint64_t id;	  /* record number in the run, unique, from 1: epb_packetid. Set by record/ */
+	uint64_t id; /* record number in the run, unique, from 1: epb_packetid. Set by record/ */
 	uint64_t time_ns;
 	/* of kernel records */
 	uint32_t hook, slot, flags, cpu;

@@ -33,11 +33,12 @@ static uint64_t window_start(const struct trial_state *t)
 	return t->attempt_ns ? t->attempt_ns : t->end_ns;
 }
 
+/* What was refused by the kernel itself can't arrive later: its window is the arm. */
 static uint64_t window_end(const struct correlate *c, const struct trial_state *t)
 {
 	uint64_t end = window_start(t) + trial_window_ms(c, t) * NSEC_PER_MSEC;
 
-	return MAX(end, t->end_ns);
+	return trial_refused(t) ? t->end_ns : MAX(end, t->end_ns);
 }
 
 static uint32_t window_listened_ms(const struct correlate *c, const struct trial_state *t)
@@ -49,8 +50,7 @@ static uint32_t window_listened_ms(const struct correlate *c, const struct trial
 
 static bool window_long(const struct correlate *c, const struct trial_state *t)
 {
-	return trial_refused(t) ||
-	       (t->end_ns && window_listened_ms(c, t) >= trial_window_ms(c, t));
+	return trial_refused(t) || (t->end_ns && window_listened_ms(c, t) >= trial_window_ms(c, t));
 }
 
 static enum identity identity_of(const struct trial_state *t)

@@ -513,7 +513,8 @@ uint64_t correlate_window_end(const struct correlate *c)
 		const struct trial_state *t = &c->trials.at[i];
 		uint64_t window = trial_window_ms(c, t) * NSEC_PER_MSEC;
 
-		if ((t->t.arm == ARM_ON || t->t.arm == ARM_ON2) && t->attempt_ns && !trial_refused(t))
+		if ((t->t.arm == ARM_ON || t->t.arm == ARM_ON2) && t->attempt_ns &&
+		    !trial_refused(t))
 			end = MAX(end, t->attempt_ns + window);
 	}
 	return end;

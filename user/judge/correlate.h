@@ -3,10 +3,10 @@
  * From records to facts: puts together what the capture says of each trial, fills struct facts for
  * every round of every cell, and asks the judge.
  *
- * Pure: no clock, descriptor, log or global; the same events in the same order give the same result.
- * Nothing depends on the order of kernel records among each other beyond their own times, except that
- * what registers something (run.begin, target, probe, cell, lane, trial) comes before what it
- * concerns.
+ * Pure: no clock, descriptor, log or global; the same events in the same order give the same
+ * result. Nothing depends on the order of kernel records among each other beyond their own times,
+ * except that what registers something (run.begin, target, probe, cell, lane, trial) comes before
+ * what it concerns.
  */
 #ifndef SENTINEL_CORRELATE_H
 #define SENTINEL_CORRELATE_H
@@ -24,15 +24,16 @@ int correlate_new(struct correlate **ret) must_check;
 void correlate_free(struct correlate *c); /* NULL is fine */
 
 /* One accepted event, borrowed. 0; -ENOMEM, -ENOSPC (too many trials) or -EBADMSG (the run's log
- * contradicts itself: an unknown trial, a second run.begin), after which the result is not valid. */
+ * contradicts itself: an unknown trial, a second run.begin), after which the result is not valid.
+ */
 int correlate_push(struct correlate *c, const struct ev *ev) must_check;
 
 /* Until when W must listen (CLOCK_MONOTONIC) so that no window is too short, by what is known now.
  * 0 where nothing needs it. */
 uint64_t correlate_window_end(const struct correlate *c);
 
-/* What the judge says. damaged: the evidence does not verify. cells is allocated: run_result_done().
- * Call once, after the last event. */
+/* What the judge says. damaged: the evidence does not verify. cells is allocated:
+ * run_result_done(). Call once, after the last event. */
 int correlate_finish(struct correlate *c, bool damaged, struct run_result *ret) must_check;
 void run_result_done(struct run_result *r);
 

@@ -13,7 +13,7 @@ struct idmap {
 	struct idmap_slot {
 		uint64_t key;
 		uint32_t value;
-	} *slots;
+	} * slots;
 	uint32_t used, size;
 };
 int idmap_set(struct idmap *m, uint64_t key, uint32_t value) must_check; /* replaces */
@@ -145,7 +145,8 @@ uint8_t channel_protocol(enum channel channel); /* IPPROTO_* */
 int witness_init(struct correlate *c) must_check;
 int witness_packet(struct correlate *c, const struct ev *ev) must_check;
 int witness_received(struct correlate *c, const struct ev *ev) must_check;
-int witness_self(struct correlate *c, const uint8_t token[EV_NONCE_BYTES], uint32_t index) must_check;
+int witness_self(struct correlate *c, const uint8_t token[EV_NONCE_BYTES],
+		 uint32_t index) must_check;
 #define SELF_DECOY 0x80000000u /* index is into decoys, not canaries */
 
 /* assemble.c */

@@ -44,7 +44,12 @@ enum on2_state {
 	ON2_MAX
 };
 
-enum allowed_state { ALLOWED_NONE = 0 /* none declared */, ALLOWED_DEAD, ALLOWED_WORKS, ALLOWED_MAX };
+enum allowed_state {
+	ALLOWED_NONE = 0 /* none declared */,
+	ALLOWED_DEAD,
+	ALLOWED_WORKS,
+	ALLOWED_MAX
+};
 
 struct facts {
 	bool claimed;

@@ -42,8 +42,8 @@ enum reason {
 	REASON_BOUNDARY_SHARED,
 	REASON_FEATURE_MISSING_OUTSIDE,
 	REASON_EVIDENCE_DAMAGED,
-	REASON_STOP_UNKNOWN, /* no off, and where the attempt stopped is not known */
-	REASON_ON2_MISSING,  /* the control was not turned on again, or not provably */
+	REASON_STOP_UNKNOWN,	 /* no off, and where the attempt stopped is not known */
+	REASON_ON2_MISSING,	 /* the control was not turned on again, or not provably */
 	REASON_IDENTITY_UNKNOWN, /* the kernel did not see the session start */
 	REASON_MAX
 };
@@ -63,25 +63,25 @@ struct judgement judge_round(const struct facts *f);
 /* A cell's n rounds (n >= 1): escaped where one is; else the weakest, with every reason. */
 struct judgement judge_cell(const struct facts *rounds, uint32_t n);
 
-const char *verdict_text(enum verdict v);	 /* "contained" */
-const char *reason_code(enum reason r);		 /* "records-lost" */
-const char *reason_sentence(enum reason r);	 /* one sentence for people */
-const char *grade_text(enum grade g);		 /* "payload", "signal", NULL for none */
+const char *verdict_text(enum verdict v);   /* "contained" */
+const char *reason_code(enum reason r);	    /* "records-lost" */
+const char *reason_sentence(enum reason r); /* one sentence for people */
+const char *grade_text(enum grade g);	    /* "payload", "signal", NULL for none */
 
 /* ---- the run ---- */
 
 enum run_status { RUN_VALID = 0, RUN_REJECTED };
 
-enum rejection { /* append-only */
-	REJECT_FAKE_NOT_ESCAPED = 0, /* claims-all-blocks-nothing was not escaped */
-	REJECT_DENY_NOT_CONTAINED,
-	REJECT_NEVER_NOT_INCONCLUSIVE,
-	REJECT_DEAF_NOT_INCONCLUSIVE,
-	REJECT_WITNESSES_DISAGREE, /* tap and collector's log differ on a baseline */
-	REJECT_DECOY_MATCHED,
-	REJECT_CALIBRATOR_MISSING,
-	REJECT_ABORTED, /* the run did not end by itself */
-	REJECT_MAX
+enum rejection {			      /* append-only */
+		 REJECT_FAKE_NOT_ESCAPED = 0, /* claims-all-blocks-nothing was not escaped */
+		 REJECT_DENY_NOT_CONTAINED,
+		 REJECT_NEVER_NOT_INCONCLUSIVE,
+		 REJECT_DEAF_NOT_INCONCLUSIVE,
+		 REJECT_WITNESSES_DISAGREE, /* tap and collector's log differ on a baseline */
+		 REJECT_DECOY_MATCHED,
+		 REJECT_CALIBRATOR_MISSING,
+		 REJECT_ABORTED, /* the run did not end by itself */
+		 REJECT_MAX
 };
 const char *rejection_code(enum rejection r);
 const char *rejection_sentence(enum rejection r);
@@ -109,7 +109,7 @@ struct cell_result {
 	char stopped_by[EV_NAME_MAX]; /* "" unknown */
 	enum attempt attempt;
 	char via[EV_NAME_MAX]; /* "" none */
-	uint32_t window_ms;    /* the shortest that W listened after the last attempt event, on/on2 */
+	uint32_t window_ms; /* the shortest that W listened after the last attempt event, on/on2 */
 	struct arm_result arms[ARM_MAX];
 	char probe_view[EV_NAME_MAX]; /* the probe's own view in `on`; hostile text */
 	uint32_t n, crossed;	      /* repeats */
@@ -119,10 +119,10 @@ struct cell_result {
 struct run_result {
 	char run[32];
 	enum run_status status;
-	uint32_t rejections;		/* bit = enum rejection */
-	uint64_t lost_ring, lost_map;	/* totals over hooks */
-	bool identity_holds;		/* seen = delivered + ring_full + oversized + map_full + filtered */
-	uint32_t hooks;			/* bit = SNT_HOOK_*: attached at start and end */
+	uint32_t rejections;	      /* bit = enum rejection */
+	uint64_t lost_ring, lost_map; /* totals over hooks */
+	bool identity_holds; /* seen = delivered + ring_full + oversized + map_full + filtered */
+	uint32_t hooks;	     /* bit = SNT_HOOK_*: attached at start and end */
 	struct snt_count total[SNT_HOOK_MAX];
 	uint64_t recursion[SNT_HOOK_MAX];
 	uint32_t cells_n;

@@ -26,10 +26,10 @@ static void name_channel(char ret[EV_NAME_MAX], uint8_t protocol, const uint8_t 
 			 uint32_t dport)
 {
 	char addr[ADDR_TEXT_MAX];
-	const char *name = protocol == IPPROTO_TCP  ? "tcp" :
-			   protocol == IPPROTO_UDP  ? "udp" :
-			   protocol == IPPROTO_ICMP ? "icmp" :
-						      NULL;
+	const char *name = protocol == IPPROTO_TCP    ? "tcp"
+			   : protocol == IPPROTO_UDP  ? "udp"
+			   : protocol == IPPROTO_ICMP ? "icmp"
+						      : NULL;
 
 	(void)addr_text(dst, addr);
 	if (name)
@@ -152,7 +152,8 @@ static bool is_self(struct correlate *c, const struct packet *p, const struct ev
 	    memcmp(p->payload, SELF_PREFIX, prefix))
 		return false;
 	memcpy(digits, p->payload + prefix, hex);
-	if (hex_decode(token, sizeof(token), digits) || !idmap_get(&c->self, token_key(token), &index))
+	if (hex_decode(token, sizeof(token), digits) ||
+	    !idmap_get(&c->self, token_key(token), &index))
 		return false;
 	if (index & SELF_DECOY)
 		return !memcmp(c->decoys.at[index & ~SELF_DECOY].token, token, sizeof(token));
@@ -176,7 +177,8 @@ static struct trial_state *addressed_trial(struct correlate *c, const struct pac
 /* A bare ACK, FIN or RST may come from no socket at all, long after; a SYN or payload does not. */
 static bool is_signal(const struct packet *p)
 {
-	return !packet_is_bare_tcp(p) || (p->tcp_flags & TCP_FLAG_SYN && !(p->tcp_flags & TCP_FLAG_ACK));
+	return !packet_is_bare_tcp(p) ||
+	       (p->tcp_flags & TCP_FLAG_SYN && !(p->tcp_flags & TCP_FLAG_ACK));
 }
 
 static int unexplained(struct correlate *c, const struct ev *ev)
@@ -265,10 +267,10 @@ static void dropped(struct correlate *c, const struct ev *ev)
 	if (!t)
 		return;
 	lane = &c->lanes[ev->lane];
-	where = d->netns == lane->host.net  ? "host" :
-		d->netns == lane->box.net   ? "box" :
-		d->netns == lane->world.net ? "world" :
-					      "sandbox";
+	where = d->netns == lane->host.net    ? "host"
+		: d->netns == lane->box.net   ? "box"
+		: d->netns == lane->world.net ? "world"
+					      : "sandbox";
 	(void)str_format(t->drop, sizeof(t->drop), "%.40s@%s",
 			 d->reason_name[0] ? d->reason_name : "drop", where);
 }

@@ -17,7 +17,7 @@ struct client {
 struct client_run {
 	const char *dir; /* absolute; exists and is empty */
 	uint32_t lanes, repeat;
-	uint32_t world_ring;	      /* bytes; 0 = the default */
+	uint32_t world_ring;	     /* bytes; 0 = the default */
 	const char *const *sabotage; /* NULL-terminated; of the instrument, for its tests */
 };
 

@@ -3,9 +3,9 @@
  * The control connection between `sentinel run` and the daemon: a SOCK_SEQPACKET pair or socket.
  *
  * One JSON object a message, at most CONTROL_MESSAGE_MAX bytes, with at most CONTROL_FDS_MAX
- * descriptors. Requests carry "op", answers "ok":true or "error":"text"; facts travel as the JSON of
- * a struct ev under "ev", the form that they have in the capture, so there is one encoding of them.
- * The client asks and waits; the daemon never speaks first.
+ * descriptors. Requests carry "op", answers "ok":true or "error":"text"; facts travel as the JSON
+ * of a struct ev under "ev", the form that they have in the capture, so there is one encoding of
+ * them. The client asks and waits; the daemon never speaks first.
  *
  *   run.begin {dir, lanes, repeat, world_ring, sabotage[]} -> {run, lanes}   makes the rig
  *   log       {ev: target | probe | cell | arm.begin | answer | proof}       -> {}

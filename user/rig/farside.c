@@ -30,9 +30,12 @@ static _Noreturn void exec_collector(char *const *argv, int world_ns, int key, i
 static int spawn(struct farside *f, const char *exe, int world_ns, int key, int log, bool quiet)
 {
 	char lane[16], epoch[16], key_fd[16], log_fd[16], path[4096];
-	char *argv[] = { path,	      (char[]){ "--lane" },   lane,   (char[]){ "--epoch" },
-			 epoch,	      (char[]){ "--key-fd" }, key_fd, (char[]){ "--log-fd" },
-			 log_fd,      NULL,		      NULL };
+	char *argv[] = { path,	 (char[]){ "--lane" },
+			 lane,	 (char[]){ "--epoch" },
+			 epoch,	 (char[]){ "--key-fd" },
+			 key_fd, (char[]){ "--log-fd" },
+			 log_fd, NULL,
+			 NULL };
 	char quiet_arg[] = "--quiet";
 	pid_t parent = getpid(), pid;
 

@@ -26,8 +26,8 @@ struct farside {
 int farside_start(struct farside *f, const char *exe, int world_ns, uint32_t lane, uint32_t epoch,
 		  const uint8_t key[EV_MAC_BYTES], bool quiet, struct diag *d) must_check;
 
-/* Reads what its log holds now (never blocks) and hands EV_RECEIVED, or EV_GAP for what it could not
- * log, to sink. Sets f->ready. 0, -EPIPE at its end, or what sink answered. */
+/* Reads what its log holds now (never blocks) and hands EV_RECEIVED, or EV_GAP for what it could
+ * not log, to sink. Sets f->ready. 0, -EPIPE at its end, or what sink answered. */
 int farside_read(struct farside *f, ev_sink_fn sink, void *arg) must_check;
 
 /* Ends it and waits for it. NULL and a zeroed one are fine. */

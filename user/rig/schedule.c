@@ -289,14 +289,15 @@ static int start_arm(struct schedule *s, uint32_t lane, struct diag *d)
 	bool loosened = arm == ARM_OFF && off;
 	struct session_plan p = {
 		.probe_exe = s->o->probe_exe,
-		.run = !j->target ? NULL : loosened ? off->run : j->target->run,
+		.run = !j->target ? NULL
+		       : loosened ? off->run
+				  : j->target->run,
 		.uid = j->key.uid,
 		.gid = j->key.gid,
 		.timeout_ms = probe_timeout_ms(j, arm),
 		.start_timeout_ms = j->target ? j->target->start_timeout_ms : 10000,
 	};
-	bool closed = j->target &&
-		      (loosened ? off->lane : j->target->lane) == TARGET_LANE_CLOSED;
+	bool closed = j->target && (loosened ? off->lane : j->target->lane) == TARGET_LANE_CLOSED;
 	cleanup_fd int cgroup = -1, box = -1;
 	struct ev ev = { .type = EV_TRIAL };
 	int err;

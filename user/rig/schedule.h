@@ -3,9 +3,9 @@
  * What a run consists of, and its way through the lanes.
  *
  * A job is what one lane does without giving itself to another: a baseline trial, or a round of one
- * cell (on, off, on2). A round waits for the first baseline of its probe, uid and far side; the last
- * baseline waits for all those rounds. Lanes work side by side; windows overlap, since W listens for
- * every token until the end of the run.
+ * cell (on, off, on2). A round waits for the first baseline of its probe, uid and far side; the
+ * last baseline waits for all those rounds. Lanes work side by side; windows overlap, since W
+ * listens for every token until the end of the run.
  */
 #ifndef SENTINEL_SCHEDULE_H
 #define SENTINEL_SCHEDULE_H

@@ -3,8 +3,8 @@
 
 #include "user/base/session_line.h"
 
-#define HOLD_MS 20000	     /* the session's own limit, should we be gone */
-#define TALK_TIMEOUT_MS 5000 /* for what a session does besides waiting for its probe */
+#define HOLD_MS 20000		      /* the session's own limit, should we be gone */
+#define TALK_TIMEOUT_MS 5000	      /* for what a session does besides waiting for its probe */
 #define READ_MAX_AT_ONCE (256 * 1024) /* of one sandbox's output, before others get their turn */
 
 #define CMD_ARGS 8
@@ -59,7 +59,9 @@ int session_start(struct session *s, struct client *c, const struct ev_trial *t,
 {
 	struct ev begin = { .type = EV_ARM_BEGIN, .trial = t->id };
 	struct session_argv cmd = { .exe = "" };
-	struct launch_opts o = { .cgroup_fd = cgroup, .netns_fd = box, .uid = p->uid, .gid = p->gid };
+	struct launch_opts o = {
+		.cgroup_fd = cgroup, .netns_fd = box, .uid = p->uid, .gid = p->gid
+	};
 	char **argv = NULL;
 	int err;
 

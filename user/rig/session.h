@@ -26,11 +26,11 @@ struct session {
 };
 
 struct session_plan {
-	const char *probe_exe;	    /* path of sentinel-probe, as the sandbox sees it */
-	char *const *run;	    /* the target's argv with placeholders; NULL = {cmd} alone */
+	const char *probe_exe; /* path of sentinel-probe, as the sandbox sees it */
+	char *const *run;      /* the target's argv with placeholders; NULL = {cmd} alone */
 	uint32_t uid, gid;
-	uint32_t timeout_ms;	    /* the probe's own */
-	uint32_t start_timeout_ms;  /* until challenge 1 must be answered */
+	uint32_t timeout_ms;	   /* the probe's own */
+	uint32_t start_timeout_ms; /* until challenge 1 must be answered */
 };
 
 /* Starts what the plan says for trial t. The descriptors stay the caller's. A command that can't be

@@ -92,30 +92,37 @@ const char *kernel_btf_drop_reason(const struct kernel_btf *k, uint32_t reason)
 
 /* Measured in normal life (hooks.md answer b): queues purged at close, segments that TCP does not
  * need, copies that a listening packet socket did not take. A trailing * matches the rest. */
-static const char *const dull_reasons[] = {
-	"SKB_NOT_DROPPED_YET", "SKB_CONSUMED",	"NOT_SPECIFIED",     "NO_SOCKET",
-	"SOCKET_CLOSE",	       "SOCKET_FILTER", "SOCKET_RCVBUFF",    "SOCKET_BACKLOG",
-	"UNIX_*",	       "OTHERHOST",	"UDP_CSUM",	     "ICMP_CSUM",
-	"TCP_*",	       "QUEUE_PURGE",	"PACKET_SOCK_ERROR", "SKB_UCOPY_FAULT",
+static const struct {
+	const char *name;
+	enum reason_worth worth;
+} reasons[] = {
+	{"SKB_NOT_DROPPED_YET", REASON_DULL}, {"SKB_CONSUMED", REASON_DULL},
+	{"NOT_SPECIFIED", REASON_UNNAMED},    {"NO_SOCKET", REASON_DULL},
+	{"SOCKET_CLOSE", REASON_DULL},	      {"SOCKET_FILTER", REASON_DULL},
+	{"SOCKET_RCVBUFF", REASON_DULL},      {"SOCKET_BACKLOG", REASON_DULL},
+	{"UNIX_*", REASON_DULL},	      {"OTHERHOST", REASON_DULL},
+	{"UDP_CSUM", REASON_DULL},	      {"ICMP_CSUM", REASON_DULL},
+	{"TCP_*", REASON_DULL},		      {"QUEUE_PURGE", REASON_DULL},
+	{"PACKET_SOCK_ERROR", REASON_DULL},   {"SKB_UCOPY_FAULT", REASON_DULL},
 };
 
-static bool is_dull(const char *name)
+static enum reason_worth reason_worth(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(dull_reasons); i++) {
-		size_t n = strlen(dull_reasons[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
+		const char *star = strchr(reasons[i].name, '*');
+		size_t n = star ? (size_t)(star - reasons[i].name) : strlen(name) + 1;
 
-		if (dull_reasons[i][n - 1] == '*' ? !strncmp(name, dull_reasons[i], n - 1) :
-						    !strcmp(name, dull_reasons[i]))
-			return true;
+		if (!strncmp(name, reasons[i].name, n))
+			return reasons[i].worth;
 	}
-	return false;
+	return REASON_TELLS;
 }
 
-void kernel_btf_dull_reasons(const struct kernel_btf *k, uint8_t *dull, uint32_t n)
+void kernel_btf_reasons(const struct kernel_btf *k, uint8_t *worth, uint32_t n)
 {
 	const struct btf_enum *e;
 
-	memset(dull, 0, n);
+	memset(worth, REASON_TELLS, n);
 	if (!k->drop_reason)
 		return;
 	e = btf_enum(k->drop_reason);
@@ -123,6 +130,6 @@ void kernel_btf_dull_reasons(const struct kernel_btf *k, uint8_t *dull, uint32_t
 		const char *name = reason_text(k, &e[i]);
 
 		if (name && (uint32_t)e[i].val < n)
-			dull[e[i].val] = is_dull(name);
+			worth[e[i].val] = (uint8_t)reason_worth(name);
 	}
 }

@@ -20,8 +20,8 @@ int kernel_btf_id(const struct kernel_btf *k, const char *name, uint32_t kind);
 /* "TC_EGRESS" for a number of enum skb_drop_reason; NULL where it has none. Borrowed. */
 const char *kernel_btf_drop_reason(const struct kernel_btf *k, uint32_t reason);
 
-/* Marks in dull[n] each reason that a machine has all day, so that it says nothing about where a
- * packet died. */
-void kernel_btf_dull_reasons(const struct kernel_btf *k, uint8_t *dull, uint32_t n);
+/* What each reason is worth, in worth[number]: SNT_REASON_* of bpf/config.bpf.h. */
+enum reason_worth { REASON_TELLS, REASON_DULL, REASON_UNNAMED };
+void kernel_btf_reasons(const struct kernel_btf *k, uint8_t *worth, uint32_t n);
 
 #endif

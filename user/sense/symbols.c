@@ -137,3 +137,15 @@ bool symbols_find(const struct symbols *s, uint64_t addr, char ret[SYMBOL_NAME_M
 		return false;
 	return !str_copy(ret, SYMBOL_NAME_MAX, s->names + s->all[lo - 1].name);
 }
+
+bool symbols_range(const struct symbols *s, const char *name, uint64_t *ret_start,
+		   uint64_t *ret_end)
+{
+	for (size_t i = 0; i + 1 < s->n; i++)
+		if (!strcmp(s->names + s->all[i].name, name)) {
+			*ret_start = s->all[i].addr;
+			*ret_end = s->all[i + 1].addr;
+			return true;
+		}
+	return false;
+}
