@@ -28,10 +28,18 @@ SNT_KNOB __u32 snt_known_marks = 0;
 /* Queued bytes from which on a record wakes the reader. */
 SNT_KNOB __u32 snt_wake_bytes[RING_MAX] = {1 << 20, 1 << 20, 1 << 20};
 
-/* 1 for each number of enum skb_drop_reason that means nothing for where a packet died. Numbers
- * differ between kernels, so user space fills it by name. Numbers beyond it are of interest. */
+/* What each number of enum skb_drop_reason is worth. Numbers differ between kernels, so user space
+ * fills it by name. Numbers beyond it tell. */
+#define SNT_REASON_TELLS 0   /* ... where and why a packet died */
+#define SNT_REASON_DULL 1    /* every machine has it all day */
+#define SNT_REASON_UNNAMED 2 /* the caller gave none: worth as much as the caller's name */
 #define SNT_REASONS_MAX 256
-SNT_KNOB __u8 snt_dull_reason[SNT_REASONS_MAX] = {};
+SNT_KNOB __u8 snt_reasons[SNT_REASONS_MAX] = {};
+
+/* Functions that free a packet without a reason, but for one: those that a route's verdict calls. */
+#define SNT_CALLERS_MAX 8
+SNT_KNOB __u64 snt_caller_start[SNT_CALLERS_MAX] = {};
+SNT_KNOB __u64 snt_caller_bytes[SNT_CALLERS_MAX] = {};
 
 /* 0: nothing is seen, counted or emitted. Stopping is one store, whatever the number of links. */
 __u32 snt_gate __weak = 0;

@@ -16,10 +16,23 @@
 
 #include <bpf/bpf_endian.h>
 
-/* A reason that every machine has all day (hooks.md answer b). */
-static __always_inline bool drop_is_dull(__u32 reason)
+static __always_inline bool caller_tells(__u64 location)
 {
-	return reason < SNT_REASONS_MAX && snt_dull_reason[reason];
+	for (int i = 0; i < SNT_CALLERS_MAX; i++)
+		if (location - snt_caller_start[i] < snt_caller_bytes[i])
+			return true;
+	return false;
+}
+
+/* Of what every machine has all day (hooks.md answer b)? */
+static __always_inline bool drop_is_dull(__u32 reason, __u64 location)
+{
+	__u8 worth = SNT_REASON_TELLS;
+
+	if (reason < SNT_REASONS_MAX)
+		worth = snt_reasons[reason];
+	return worth == SNT_REASON_DULL ||
+	       (worth == SNT_REASON_UNNAMED && !caller_tells(location));
 }
 
 /* In one of the rig's namespaces? Inode number 0: the packet had no device (any more), or the field
@@ -92,7 +105,7 @@ int snt_kfree_skb(__u64 *ctx)
 
 	if (gate_closed())
 		return 0;
-	if (drop_is_dull(reason)) {
+	if (drop_is_dull(reason, location)) {
 		count_filtered(SNT_HOOK_KFREE_SKB);
 		return 0;
 	}

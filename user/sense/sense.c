@@ -91,15 +91,15 @@ static void configure_callers(struct sense *s)
 					      "ip6_pkt_discard", "ip6_pkt_prohibit"};
 	size_t n = 0;
 
-	_Static_assert(ARRAY_SIZE(callers) <= ARRAY_SIZE(s->skel->rodata->snt_callers),
+	_Static_assert(ARRAY_SIZE(callers) <= ARRAY_SIZE(s->skel->rodata->snt_caller_start),
 		       "SNT_CALLERS_MAX");
 	for (size_t i = 0; s->symbols && i < ARRAY_SIZE(callers); i++) {
 		uint64_t start, end;
 
 		if (!symbols_range(s->symbols, callers[i], &start, &end))
 			continue;
-		s->skel->rodata->snt_callers[n].start = start;
-		s->skel->rodata->snt_callers[n++].end = end;
+		s->skel->rodata->snt_caller_start[n] = start;
+		s->skel->rodata->snt_caller_bytes[n++] = end - start;
 	}
 }
 
