@@ -19,6 +19,10 @@
 #include "user/rig/rig.h"
 #include "user/sense/sense.h"
 
+struct sabotage { /* of the instrument, for its own tests; written into the capture */
+	bool no_collector, quiet_collector, no_ipv6;
+};
+
 #define LOSS_POLL_MS 100      /* how finely a loss is placed in time */
 #define READY_TIMEOUT_MS 5000 /* for the far side to listen */
 #define WINDOW_SLACK_MS 20    /* records on their way when a window ends */
@@ -248,7 +252,8 @@ static int make_run_id(char ret[32])
 	return 0;
 }
 
-static void describe_run(const struct daemon *d, uint32_t repeat, struct ev *ev)
+static void describe_run(const struct daemon *d, uint32_t repeat, const struct sabotage *s,
+			 struct ev *ev)
 {
 	struct ev_run_begin *b = &ev->run_begin;
 	struct utsname u;
@@ -264,6 +269,9 @@ static void describe_run(const struct daemon *d, uint32_t repeat, struct ev *ev)
 	sense_digest(d->sense, b->bpf_digest);
 	b->lanes = d->lanes_n;
 	b->repeat = repeat;
+	(void)str_format(
+		b->sabotage, sizeof(b->sabotage), "%s%s%s", s->no_collector ? "no-collector " : "",
+		s->quiet_collector ? "quiet-collector " : "", s->no_ipv6 ? "no-ipv6 " : "");
 }
 
 static int log_lane(struct daemon *d, const struct lane *l)
@@ -284,10 +292,6 @@ static int log_lane(struct daemon *d, const struct lane *l)
 	e->world_cookie = l->world_cookie;
 	return pipeline_log(d->pipeline, &ev);
 }
-
-struct sabotage { /* of the instrument, for its own tests; written into the capture */
-	bool no_collector, quiet_collector, no_ipv6;
-};
 
 static int make_lane(struct daemon *d, uint32_t number, const struct sabotage *s, struct diag *diag)
 {
@@ -392,7 +396,7 @@ static int begin_run(struct daemon *d, uint32_t repeat, uint32_t world_ring,
 	err = sense_new(&d->sense, &o, diag);
 	if (err)
 		return err;
-	describe_run(d, repeat, &begin);
+	describe_run(d, repeat, s, &begin);
 	err = pipeline_new(&d->pipeline, d->sense, d->dir, &begin, diag);
 	if (err)
 		return err;
@@ -535,6 +539,7 @@ static int on_trial_new(struct daemon *d, const struct control_message *m)
 	t = &ev.trial_new;
 	l = &d->lanes[t->lane];
 	ev.time_ns = 0;
+	t->closed = closed;
 	err = complete_trial(d, t);
 	if (!err)
 		err = cgroup_trial_make(&d->cgroups, t->id, &cgroup, &t->cgroup_id);

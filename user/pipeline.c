@@ -69,7 +69,7 @@ static int decoded(void *arg, const struct ev *borrowed)
 	struct pipeline *p = arg;
 	struct ev ev = *borrowed;
 
-	(void)attribute_push(&p->attribute, &ev);
+	ev.owner = attribute_push(&p->attribute, &ev);
 	accept_ev(p, &ev);
 	return 0;
 }

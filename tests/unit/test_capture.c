@@ -103,7 +103,6 @@ static void run_end(struct ev *ev, uint64_t time_ns)
 	memset(ev, 0, sizeof(*ev));
 	ev->type = EV_RUN_END;
 	ev->time_ns = time_ns;
-	ev->run_end.records = 3;
 	ev->run_end.total[SNT_HOOK_WORLD].seen = ev->run_end.total[SNT_HOOK_WORLD].delivered = 3;
 }
 

@@ -176,6 +176,7 @@ const char *owner_text(enum owner how)
 	case OWNER_SOCKET:
 		return "socket";
 	case OWNER_UNKNOWN:
+	case OWNER_MAX:
 		break;
 	}
 	return "unknown";

@@ -15,17 +15,6 @@
 #include "user/base/util.h"
 #include "user/decode/ev.h"
 
-/* How the owner was found; the best that was there. */
-enum owner {
-	OWNER_UNKNOWN = 0,
-	OWNER_INTERFACE, /* lane only */
-	OWNER_NETNS,	 /* lane only */
-	OWNER_SLOT,	 /* lane only: what the kernel side counted it for */
-	OWNER_CGROUP,
-	OWNER_MARK,   /* of the task: it, or an ancestor, was started as the trial's session */
-	OWNER_SOCKET, /* the mark of the socket that the packet belongs to */
-};
-
 struct attribute {
 	struct owner_table *table;
 };

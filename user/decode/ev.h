@@ -85,6 +85,18 @@ enum role { /* of a target in a run */
 #define EXPECT_UID (1u << 9)	 /* uid as given */
 #define EXPECT_NS_ALL 0x7fu
 
+/* How the owner was found; the best that was there. */
+enum owner {
+	OWNER_UNKNOWN = 0,
+	OWNER_INTERFACE, /* lane only */
+	OWNER_NETNS,	 /* lane only */
+	OWNER_SLOT,	 /* lane only: what the kernel side counted it for */
+	OWNER_CGROUP,
+	OWNER_MARK,   /* of the task: it, or an ancestor, was started as the trial's session */
+	OWNER_SOCKET, /* the mark of the socket that the packet belongs to */
+	OWNER_MAX
+};
+
 struct ev_ns { /* inode numbers; 0 = not known */
 	uint32_t mnt, net, pid, user, uts, ipc, cgroup;
 };
@@ -203,6 +215,7 @@ struct ev_run_begin {
 	uint64_t boottime_ns;		     /* CLOCK_BOOTTIME at ev.time_ns */
 	uint8_t bpf_digest[EV_DIGEST_BYTES]; /* of the BPF object */
 	uint32_t lanes, repeat;
+	char sabotage[EV_NAME_MAX]; /* what of the instrument was broken on purpose; "" = nothing */
 };
 
 struct ev_target {
@@ -264,6 +277,7 @@ struct ev_trial {
 	uint32_t repeat; /* 1..n */
 	uint32_t lane, epoch;
 	uint32_t uid; /* that the launcher drops to */
+	bool closed;  /* the lane's own deny rule is on */
 	uint8_t nonce[EV_NONCE_BYTES], token[EV_NONCE_BYTES];
 	uint8_t challenge1[EV_NONCE_BYTES], challenge2[EV_NONCE_BYTES];
 	uint8_t daddr[16]; /* this trial's own */
@@ -278,9 +292,8 @@ struct ev_arm_begin {
 
 struct ev_arm_end {
 	uint32_t trial;
-	int32_t status;		/* as wait() gives it; shown only */
-	bool killed;		/* by us, at a time-out */
-	uint64_t window_end_ns; /* W listened for this trial until then, at the least */
+	int32_t status; /* as wait() gives it; shown only */
+	bool killed;	/* by us, at a time-out */
 };
 
 struct ev_answer {
@@ -348,8 +361,7 @@ struct ev_run_end {
 	uint8_t key[EV_MAC_BYTES];	      /* the far side's */
 	struct snt_count total[SNT_HOOK_MAX]; /* all slots and CPUs, after the last drain */
 	uint64_t recursion[SNT_HOOK_MAX];
-	uint64_t records; /* accepted before this one */
-	bool aborted;	  /* the client left, or a signal */
+	bool aborted; /* the client left, or a signal */
 };
 
 struct ev_seal {
@@ -359,6 +371,7 @@ struct ev_seal {
 
 struct ev {
 	enum ev_type type;
+	enum owner owner; /* how lane and trial below were found */
 	uint64_t id; /* record number in the run, unique, from 1: epb_packetid. Set by record/ */
 	uint64_t time_ns;
 	/* of kernel records */

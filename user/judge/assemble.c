@@ -220,6 +220,8 @@ static void refused_by(const struct trial_state *t, char ret[EV_NAME_MAX])
 		(void)str_format(ret, EV_NAME_MAX, "seccomp:%s", errno_word(t->refused));
 	else if (t->refused == ENETUNREACH || t->refused == EHOSTUNREACH)
 		(void)str_copy(ret, EV_NAME_MAX, "no-route");
+	else if (t->refused == EADDRNOTAVAIL)
+		(void)str_copy(ret, EV_NAME_MAX, "no-address");
 	else if (t->refused == EACCES && !t->call_addr_seen)
 		(void)str_copy(ret, EV_NAME_MAX, "lsm:EACCES");
 	else if (t->refused == EACCES)
@@ -246,7 +248,9 @@ static void stopped(const struct correlate *c, const struct trial_state *t, stru
 		r->stopped_at = VANTAGE_A;
 	if (lost_in(c, t, WHERE_NOT_VERDICT))
 		return;
-	if (t->packet_b || t->packet_a)
+	if (t->packet_b && t->t.closed)
+		(void)str_copy(r->stopped_by, sizeof(r->stopped_by), "lane-rule");
+	else if (t->packet_b || t->packet_a)
 		(void)str_copy(r->stopped_by, sizeof(r->stopped_by), t->drop);
 	else if (t->refused)
 		refused_by(t, r->stopped_by);

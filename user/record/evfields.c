@@ -27,6 +27,12 @@ static const char *const channel_names[CHANNEL_MAX] = {
 	[CHANNEL_DNS_UDP] = "dns-udp",
 };
 
+static const char *const owner_names[OWNER_MAX] = {
+	[OWNER_UNKNOWN] = "unknown", [OWNER_INTERFACE] = "interface", [OWNER_NETNS] = "netns",
+	[OWNER_SLOT] = "slot",	     [OWNER_CGROUP] = "cgroup",	      [OWNER_MARK] = "mark",
+	[OWNER_SOCKET] = "socket",
+};
+
 static const char *const far_names[FAR_MAX] = { [FAR_ANSWERS] = "answers", [FAR_DEAF] = "deaf" };
 
 #define NAMES(array)                                                                               \
@@ -37,6 +43,7 @@ const struct field_names evfields_hooks = NAMES(hook_names);
 const struct field_names evfields_arms = NAMES(arm_names);
 const struct field_names evfields_roles = NAMES(role_names);
 static const struct field_names channels = NAMES(channel_names);
+static const struct field_names owners = NAMES(owner_names);
 static const struct field_names far_sides = NAMES(far_names);
 
 const char *field_name(const struct field_names *names, uint32_t v)
@@ -91,10 +98,19 @@ const char *field_name(const struct field_names *names, uint32_t v)
 /* ---- of every record ---- */
 
 static const struct field common[] = {
-	U64("id", id),		 U64("t", time_ns),	      ENUM("hook", hook, evfields_hooks),
-	U32("slot", slot),	 U32("flags", flags),	      U32("cpu", cpu),
-	U64("cpu_seq", cpu_seq), U64("cgroup.id", cgroup_id), U64("netns.cookie", netns_cookie),
-	U64("mark", mark),	 U32("lane", lane),	      U32("trial", trial),
+	U64("id", id),
+	U64("t", time_ns),
+	ENUM("hook", hook, evfields_hooks),
+	U32("slot", slot),
+	U32("flags", flags),
+	U32("cpu", cpu),
+	U64("cpu_seq", cpu_seq),
+	U64("cgroup.id", cgroup_id),
+	U64("netns.cookie", netns_cookie),
+	U64("mark", mark),
+	U32("lane", lane),
+	U32("trial", trial),
+	ENUM("owner", owner, owners),
 };
 
 /* ---- from the kernel ---- */
@@ -215,6 +231,7 @@ static const struct field run_begin[] = {
 	HEX("observer.bpf_sha256", run_begin.bpf_digest),
 	U32("lanes", run_begin.lanes),
 	U32("repeat", run_begin.repeat),
+	TEXT("sabotage", run_begin.sabotage),
 };
 
 static const struct field target[] = {
@@ -273,6 +290,7 @@ static const struct field trial[] = {
 	U32("lane.number", trial_new.lane),
 	U32("lane.epoch", trial_new.epoch),
 	U32("user.id", trial_new.uid),
+	BOOL("closed", trial_new.closed),
 	HEX("nonce", trial_new.nonce),
 	HEX("token", trial_new.token),
 	HEX("challenge1", trial_new.challenge1),
@@ -292,7 +310,6 @@ static const struct field arm_end[] = {
 	U32("trial.id", arm_end.trial),
 	I32("status", arm_end.status),
 	BOOL("killed", arm_end.killed),
-	U64("window_end_ns", arm_end.window_end_ns),
 };
 
 static const struct field answer[] = {
@@ -360,8 +377,7 @@ static const struct field gap[] = {
 	U64("from_ns", gap.from_ns),
 };
 
-static const struct field run_end[] = { U64("records", run_end.records),
-					BOOL("aborted", run_end.aborted), HEX("key", run_end.key),
+static const struct field run_end[] = { BOOL("aborted", run_end.aborted), HEX("key", run_end.key),
 					COUNT(NONE, "none") RECORD_HOOKS(COUNT) };
 
 static const struct field seal[] = {

@@ -245,8 +245,7 @@ static void line(char *out, const struct ev *ev)
 	case EV_LOSS:
 		return loss_line(out, &ev->loss);
 	case EV_RUN_END:
-		(void)str_format(out, RAW_MAX, "run ends%s, %" PRIu64 " records before",
-				 ev->run_end.aborted ? " early" : "", ev->run_end.records);
+		(void)str_format(out, RAW_MAX, "run ends%s", ev->run_end.aborted ? " early" : "");
 		return;
 	case EV_SEAL:
 		return seal_line(out, ev);
