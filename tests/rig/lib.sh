@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What the sabotage tests share. Sourced, after `set -u`, by tests/rig/sabotage-*.sh.
+#
+# A test runs the sentinel on the real rig with a lie in it and asserts what the verdict must be; one
+# line per assertion. Exit 0, 1 where an assertion failed, 77 where something is missing here (named
+# in the last line). BUILD: where the programs are, build/ by default.
+#
+# Targets are templates, tests/rig/targets/NAME.yaml with their wrappers beside them: all are copied
+# into a folder that a sandbox's user can read, @DIR@ becoming that folder. A wrapper leaves word of
+# what it did in @DIR@/state, so that a test can assert that the lie was told.
+
+rig_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+BUILD=$(realpath "${BUILD:-$rig_folder/../../build}")
+failures=0
+background=()
+
+skip() { # what is missing
+	echo "skipped: $*"
+	exit 77
+}
+
+need() { # commands
+	local command
+
+	for command in "$@"; do
+		command -v "$command" >/dev/null || skip "$command is not installed"
+	done
+}
+
+clean_up() {
+	local pid
+
+	for pid in ${background[@]+"${background[@]}"}; do
+		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+	done
+	rm -rf "$tmp"
+}
+
+# ---- assertions ----
+
+ok() { # what holds
+	echo "ok: $*"
+}
+
+fail() { # what does not
+	echo "FAILED: $*"
+	failures=$((failures + 1))
+}
+
+is() { # what, the value, what it must be
+	if [ "$2" = "$3" ]; then
+		ok "$1: $2"
+	else
+		fail "$1: $2, not $3"
+	fi
+}
+
+holds() { # what, command...: the command succeeds
+	local what=$1
+
+	shift
+	if "$@" >/dev/null 2>&1; then
+		ok "$what"
+	else
+		fail "$what"
+	fi
+}
+
+finish() {
+	[ "$failures" -eq 0 ] || echo "$failures failed"
+	[ "$failures" -eq 0 ]
+	exit
+}
+
+# Waits for a condition, 10 s at most; what is the message where it never comes true.
+wait_until() { # what, command...
+	local what=$1 until=$((SECONDS + 10))
+
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		if [ $SECONDS -ge $until ]; then
+			fail "waited in vain: $what"
+			return 1
+		fi
+		read -r -t 0.02 _ <>"$tmp/never" || true
+	done
+}
+
+# ---- runs ----
+#
+# Each has a name; its bundle is $tmp/NAME, what it printed $tmp/NAME.out and $tmp/NAME.err.
+
+# Its exit code is in $code.
+# shellcheck disable=SC2034
+run_sentinel() { # name, arguments of `sentinel run`...
+	local name=$1
+
+	shift
+	code=0
+	"${sentinel:-$BUILD/sentinel}" run -q -o "$tmp/$name" "$@" \
+		>"$tmp/$name.out" 2>"$tmp/$name.err" </dev/null || code=$?
+	show_trouble "$name"
+}
+
+# In the background: $sentinel_pid, and $daemon_pid once it has one. finish_sentinel waits for it.
+begin_sentinel() { # name, arguments...
+	local name=$1
+
+	shift
+	"${sentinel:-$BUILD/sentinel}" run -q -o "$tmp/$name" "$@" \
+		>"$tmp/$name.out" 2>"$tmp/$name.err" </dev/null &
+	sentinel_pid=$!
+	background+=("$sentinel_pid")
+	wait_until "the daemon of $name" pgrep -x -P "$sentinel_pid" sentineld
+	daemon_pid=$(pgrep -x -P "$sentinel_pid" sentineld)
+}
+
+# shellcheck disable=SC2034
+finish_sentinel() { # name
+	code=0
+	wait "$sentinel_pid" || code=$?
+	show_trouble "$1"
+}
+
+show_trouble() { # name: a run without a verdict says why
+	[ -e "$tmp/$1/verdict.json" ] || sed "s/^/    $1: /" "$tmp/$1.err"
+}
+
+verdict_of() { # name, jq filter
+	jq -r "$2" "$tmp/$1/verdict.json" 2>/dev/null
+}
+
+cell_of() { # name, target, probe, jq filter on the cell
+	jq -r --arg t "$2" --arg p "$3" \
+		".cells[] | select(.target == \$t and .probe == \$p) | $4" \
+		"$tmp/$1/verdict.json" 2>/dev/null
+}
+
+# The verdict, and that each of these reasons is among the cell's.
+cell_is() { # name, target, probe, verdict, reason...
+	local name=$1 target=$2 probe=$3 got reason
+
+	got=$(cell_of "$name" "$target" "$probe" '"\(.verdict) [\(.reasons | join(" "))]"')
+	if [ "${got%% *}" != "$4" ]; then
+		fail "$name: $target x $probe: $got, not $4"
+		return
+	fi
+	shift 4
+	for reason in "$@"; do
+		if [[ ! ${got#* } =~ [[\ ]"$reason"[]\ ] ]]; then
+			fail "$name: $target x $probe: $got lacks $reason"
+			return
+		fi
+	done
+	ok "$name: $target x $probe: $got"
+}
+
+# Nothing else than these reasons.
+cell_only() { # name, target, probe, reason...
+	local name=$1 target=$2 probe=$3 got want
+
+	shift 3
+	got=$(cell_of "$name" "$target" "$probe" '.reasons | sort | join(" ")')
+	want=$(printf '%s\n' "$@" | sort | paste -sd' ')
+	is "$name: $target x $probe: its only reasons" "$got" "$want"
+}
+
+run_is() { # name, valid or rejected, rejection codes...
+	local name=$1 status=$2
+
+	shift 2
+	is "$name: the run" "$(verdict_of "$name" '"\(.status) \(.rejected | join(" "))"')" "$status $*"
+}
+
+# No cell of a scored target is contained.
+none_contained() { # name
+	is "$1: contained cells of targets" \
+		"$(verdict_of "$1" '[.cells[] | select(.role == "target" and .verdict == "contained")] | length')" 0
+}
+
+replays() { # name: from the capture alone, the same verdict.json byte for byte
+	holds "$1: replay gives the same bytes" \
+		grep -q 'byte for byte' <("$BUILD/sentinel" replay "$tmp/$1" 2>&1)
+}
+
+# ---- targets and their wrappers ----
+
+target() { # name: the path of its file
+	echo "$tmp/targets/$1.yaml"
+}
+
+# A target whose command is started by the wrapper of that name, and off by another.
+make_target() { # name, off
+	sed "s|@NAME@|$1|g; s|@OFF@|${2:-opened}|" "$tmp/targets/wrapped.yaml" >"$(target "$1")"
+}
+
+# What a wrapper left in the state folder: how many lines, 0 where there is no such file.
+said() { # word
+	local file=$tmp/targets/state/$1
+
+	if [ -e "$file" ]; then wc -l <"$file"; else echo 0; fi
+}
+
+# A wrapper that calls hold_for_test waits until release_held; meanwhile the test does its mischief.
+wait_held() {
+	wait_until "a sandbox is held" test -e "$tmp/targets/state/held"
+}
+
+release_held() {
+	touch "$tmp/targets/state/release"
+}
+
+copy_targets() {
+	local file name
+
+	mkdir -p "$tmp/targets/state"
+	chmod 1777 "$tmp/targets/state"
+	for file in "$rig_folder"/targets/*; do
+		name=$tmp/targets/${file##*/}
+		sed "s|@DIR@|$tmp/targets|g" "$file" >"$name"
+		[ "${file%.yaml}" != "$file" ] || chmod 755 "$name"
+	done
+}
+
+# ---- inside a lane ----
+
+# The network namespaces that the daemon holds and in which that interface is, one path a line: bnd0
+# is a lane's host, box0 its box, wld0 its world (user/rig/rig.h).
+lanes_with() { # interface
+	local fd
+
+	for fd in /proc/"$daemon_pid"/fd/*; do
+		[[ $(readlink "$fd") == net:* ]] || continue
+		! nsenter --net="$fd" grep -q "^ *$1:" /proc/self/net/dev || echo "$fd"
+	done
+}
+
+# Links of the daemon of this run alone, by the name of their program.
+links_of() { # program
+	local info link program
+
+	for info in /proc/"$daemon_pid"/fdinfo/*; do
+		link=$(awk '$1 == "link_id:" { print $2 }' "$info" 2>/dev/null)
+		[ -n "$link" ] || continue
+		program=$(awk '$1 == "prog_id:" { print $2 }' "$info")
+		program=$(bpftool -j prog show id "$program" | jq -r .name)
+		[ "$program" != "$1" ] || echo "$link"
+	done
+}
+
+[ "$(id -u)" -eq 0 ] || skip "root"
+need jq pgrep nsenter unshare
+[ -x "$BUILD/sentinel" ] || skip "$BUILD/sentinel is not built"
+tmp=$(mktemp -d)
+chmod 755 "$tmp"
+mkfifo "$tmp/never"
+trap clean_up EXIT
+copy_targets
