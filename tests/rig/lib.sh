@@ -83,7 +83,7 @@ wait_until() { # what, command...
 			fail "waited in vain: $what"
 			return 1
 		fi
-		read -r -t 0.02 _ <>"$tmp/never" || true
+		read -r -t 0.02 _ <>"$tmp/targets/state/never" || true
 	done
 }
 
@@ -202,7 +202,11 @@ said() { # word
 	if [ -e "$file" ]; then wc -l <"$file"; else echo 0; fi
 }
 
-# A wrapper that calls hold_for_test waits until release_held; meanwhile the test does its mischief.
+# The first start of waits-for-test stops until release_held; meanwhile the test does its mischief.
+hold_again() {
+	rm -rf "$tmp/targets/state/held" "$tmp/targets/state/release"
+}
+
 wait_held() {
 	wait_until "a sandbox is held" test -e "$tmp/targets/state/held"
 }
@@ -216,6 +220,7 @@ copy_targets() {
 
 	mkdir -p "$tmp/targets/state"
 	chmod 1777 "$tmp/targets/state"
+	mkfifo -m 666 "$tmp/targets/state/never"
 	for file in "$rig_folder"/targets/*; do
 		name=$tmp/targets/${file##*/}
 		sed "s|@DIR@|$tmp/targets|g" "$file" >"$name"
@@ -254,6 +259,5 @@ need jq pgrep nsenter unshare
 [ -x "$BUILD/sentinel" ] || skip "$BUILD/sentinel is not built"
 tmp=$(mktemp -d)
 chmod 755 "$tmp"
-mkfifo "$tmp/never"
 trap clean_up EXIT
 copy_targets

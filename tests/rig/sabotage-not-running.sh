@@ -30,10 +30,9 @@ cell_is lies forges-proofs udp-send inconclusive \
 	sandbox-not-alive no-attempt-seen identity-unknown
 cell_is lies every-second-fails udp-send inconclusive sandbox-not-alive
 cell_is lies starts-twice udp-send inconclusive sandbox-not-alive
-# The kernel saw the session start, and then nothing.
+# The kernel saw the session start, and the call that was cut off: a refusal, for all that it knows.
 cell_is lies dies-before-attempt udp-send inconclusive
-cell_only lies dies-before-attempt udp-send \
-	sandbox-not-alive probe-did-not-run no-attempt-seen on2-missing
+cell_only lies dies-before-attempt udp-send sandbox-not-alive probe-did-not-run on2-missing
 is "dies-before-attempt: how it ended" \
 	"$(sort -u "$tmp/targets/state/dies-before-attempt")" "ended with 137"
 cell_is lies dies-after-attempt udp-send inconclusive sandbox-not-alive

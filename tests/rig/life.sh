@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash
+# What the life-*.sh tests share: what a run leaves on the machine. Sourced after lib.sh.
+#
+# Other runs may live on the machine at the same time. What is ours is known by a variable in the
+# environment of our client, which its daemon and the far sides inherit (a sandbox starts with a
+# clean one), and by the cgroup of our run; what a live process of somebody else holds is not ours.
+
+tag=$$-$RANDOM$RANDOM
+mkdir "$tmp/temporary"
+
+lock_folder=/run/sentinel/lock
+cgroup_root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
+
+# A function or command, whose processes can be told from everybody else's.
+tagged() { # command...
+	TMPDIR=$tmp/temporary SENTINEL_TEST_TAG=$tag "$@"
+}
+
+# Pids of live processes that carry the tag.
+tagged_pids() {
+	grep -lzxF "SENTINEL_TEST_TAG=$tag" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
+}
+
+# Pids of the live processes in the cgroups of these runs.
+cgroup_pids() { # run...
+	local run
+
+	for run in "$@"; do
+		find "$cgroup_root/sentinel-$run" -name cgroup.procs -exec cat {} + 2>/dev/null
+	done
+}
+
+# The run of a daemon: the name of the lock file that it holds. Nothing where it has none yet.
+run_of() { # daemon
+	find "/proc/$1/fd" -lname "$lock_folder/*" -printf '%l\n' 2>/dev/null |
+		sed "s|.*/||; s| (deleted)||; q"
+}
+
+# Whether somebody lives who holds the lock of that run.
+is_locked() { # run
+	local inode
+
+	inode=$(stat -c %i "$lock_folder/$1" 2>/dev/null) || return
+	grep -q "FLOCK .*:$inode " /proc/locks
+}
+
+# ---- what there is: one thing a line, sorted ----
+
+# In the order "kind name". Of runs only the dead ones: who has the lock lives.
+dead_runs() {
+	local path run
+
+	for path in "$cgroup_root"/sentinel-* "$lock_folder"/*; do
+		[ -e "$path" ] || continue
+		run=${path##*/}
+		is_locked "${run#sentinel-}" || echo "run $path"
+	done
+}
+
+bpf_ids() {
+	bpftool prog list | sed -n 's/^\([0-9]*\): .*/bpf-program \1/p'
+	bpftool link list | sed -n 's/^\([0-9]*\): .*/bpf-link \1/p'
+}
+
+# "PID THING" of every BPF program and link held by a descriptor, and of every namespace in use.
+holders() {
+	grep -E '^(prog_id|link_id):' /proc/[0-9]*/fdinfo/* 2>/dev/null |
+		sed -nE 's,^/proc/([0-9]+)/.*:(prog|link)_id:\s*([0-9]+),\1 bpf-\2 \3,p' |
+		sed 's/bpf-prog /bpf-program /'
+	find /proc/[0-9]*/ns /proc/[0-9]*/fd -regextype egrep -lname '*:\[[0-9]*\]' \
+		-regex '/proc/[0-9]+/(ns|fd)/.*' -printf '%p %l\n' 2>/dev/null |
+		grep -E ' (cgroup|ipc|mnt|net|pid|time|user|uts):' |
+		sed -E 's|^/proc/([0-9]+)/[^ ]* |\1 namespace |'
+}
+
+# Time of a process's start in clock ticks since boot.
+started() { # pid
+	sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20
+}
+
+# Live processes of other people: all but ours, and but orphans that came after the census began.
+strangers() {
+	local pid mine
+
+	mine=" $(tagged_pids | tr '\n' ' ') $$ $BASHPID "
+	for pid in /proc/[0-9]*; do
+		pid=${pid#/proc/}
+		[[ $mine == *" $pid "* ]] && continue
+		if [ "$(awk '/^PPid:/ { print $2 }' "/proc/$pid/status" 2>/dev/null)" = 1 ] &&
+			[ "$(started "$pid" || echo 0)" -gt "${census_ticks:-0}" ]; then
+			continue
+		fi
+		echo "$pid"
+	done
+}
+
+# Everything that a run could leave. What only strangers hold is left out.
+census() {
+	local held
+
+	held=$(awk 'NR == FNR { stranger[$1] = 1; next }
+		{ thing = $2 " " $3; all[thing] = 1; if (!($1 in stranger)) own[thing] = 1 }
+		END { for (t in all) if (!(t in own)) print t }' <(strangers) <(holders))
+	{
+		bpf_ids
+		holders | cut -d' ' -f2-
+		ip -o link show | awk '{ print "link", $1, $2 }'
+		sed 's/^/mount /' /proc/self/mountinfo
+		find /sys/fs/bpf -mindepth 1 -printf 'pin %p\n'
+		find /dev/shm /run/sentinel "$tmp/temporary" -mindepth 1 ! -path "$lock_folder/*" \
+			-printf 'file %p\n' 2>/dev/null
+		dead_runs
+		tagged_pids | sed 's/^/process /'
+	} | sort -u | grep -vxF -f <(echo "$held" | sed '/^$/d')
+}
+
+begin_census() {
+	census_ticks=$(started $BASHPID)
+	census >"$tmp/before"
+}
+
+# What there is now and was not at begin_census, one a line; looked at for up to 2 s, since the
+# kernel lets go of programs and namespaces a little after their last holder has died.
+left_over() {
+	local tries left
+
+	left=$(comm -13 "$tmp/before" <(census))
+	for ((tries = 0; tries < 20 && ${#left} > 0; tries++)); do
+		read -r -t 0.1 _ <>"$tmp/never" || true
+		left=$(comm -12 <(echo "$left") <(census))
+	done
+	echo "$left"
+}
+
+nothing_left() { # after what
+	local left
+
+	left=$(left_over)
+	if [ -z "$left" ]; then
+		ok "nothing is left $1"
+	else
+		fail "left $1: $(echo "$left" | paste -sd';')"
+	fi
+}
