@@ -670,6 +670,21 @@ static int total_counters(struct daemon *d, struct ev_run_end *end)
 	return 0;
 }
 
+/* The kernel counts what a full ring refused; what is missing beyond that got lost on our side. */
+static int account_missing(struct daemon *d, const struct ev_run_end *end)
+{
+	struct ev ev = { .type = EV_GAP };
+	uint64_t refused = 0;
+
+	ev.gap.count = pipeline_missing(d->pipeline);
+	for (uint32_t hook = 0; hook < SNT_HOOK_MAX; hook++)
+		refused += end->total[hook].ring_full;
+	if (!ev.gap.count || refused)
+		return 0;
+	(void)str_copy(ev.gap.stage, sizeof(ev.gap.stage), "sequence");
+	return pipeline_log(d->pipeline, &ev);
+}
+
 static int write_verdict(struct daemon *d, const struct run_result *r, struct diag *diag)
 {
 	struct json_out j;
@@ -692,6 +707,8 @@ static int finish_run(struct daemon *d, bool aborted, struct run_result *r, stru
 
 	if (!err)
 		err = total_counters(d, &end.run_end);
+	if (!err)
+		err = account_missing(d, &end.run_end);
 	memcpy(end.run_end.key, d->key, sizeof(end.run_end.key));
 	end.run_end.aborted = aborted;
 	end.time_ns = mono_ns();

@@ -366,6 +366,14 @@ void pipeline_drain(struct pipeline *p)
 	}
 }
 
+uint64_t pipeline_missing(const struct pipeline *p)
+{
+	struct decode_stats s;
+
+	decode_stats(p->decode, &s);
+	return s.missing;
+}
+
 int pipeline_finish(struct pipeline *p, const struct ev *end, struct run_result *ret)
 {
 	int err;

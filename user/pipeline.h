@@ -43,6 +43,11 @@ int pipeline_error(const struct pipeline *p);
  * this, and their losses logged. */
 void pipeline_drain(struct pipeline *p);
 
+/* After pipeline_drain(): records that have a sequence number and never came, over all rings and
+ * CPUs. More than none, where the kernel counted no full ring, is a loss that nobody accounts for.
+ */
+uint64_t pipeline_missing(const struct pipeline *p);
+
 /* Writes end (EV_RUN_END) and closes the capture, ends the writer, and judges. 0 or the flow's
  * first error; ret is filled only on 0: run_result_done(). */
 int pipeline_finish(struct pipeline *p, const struct ev *end, struct run_result *ret) must_check;

@@ -41,7 +41,7 @@ struct story {
 	bool off_silent, on2_token, on2_missing, on2_dead;
 	bool first_missing, first_unanswered, last_missing;
 	/* the observer */
-	bool loss_w, loss_w_elsewhere, loss_w_later, loss_b, loss_a, loss_kfree, gap;
+	bool loss_w, loss_w_elsewhere, loss_w_later, loss_b, loss_a, loss_exec, loss_kfree, gap;
 	bool w_detached, b_detached, exec_detached, root_detached, w_not_asked_at_end;
 	bool canary_w_before, canary_b_after, canary_w_last;
 	bool run_short;
@@ -303,6 +303,8 @@ static void on_troubles(struct run *r, const struct ev_trial *t)
 		loss(r, SNT_HOOK_BOUNDARY, LANE);
 	if (s->loss_a)
 		loss(r, SNT_HOOK_CG_EGRESS, LANE);
+	if (s->loss_exec)
+		loss(r, SNT_HOOK_EXEC, LANE);
 	if (s->loss_kfree)
 		loss(r, SNT_HOOK_KFREE_SKB, LANE);
 	if (s->gap) {
@@ -731,6 +733,16 @@ static void rows(void **state unused_arg)
 		  VERDICT_INCONCLUSIVE,
 		  R(RECORDS_LOST) | R(NO_ATTEMPT_SEEN),
 		  RUN_VALID },
+		{ "an exec record lost",
+		  { .loss_exec = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(IDENTITY_UNKNOWN),
+		  RUN_VALID },
+		{ "refused, but a call may be missing",
+		  { .run_short = true, .loss_a = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(WINDOW_TOO_SHORT),
+		  RUN_VALID },
 		{ "kfree_skb did", { .loss_kfree = true }, VERDICT_CONTAINED, 0, RUN_VALID },
 		{ "kfree_skb did, and there is no off",
 		  { .loss_kfree = true, .no_off = true },
@@ -876,14 +888,23 @@ static void contradictions(void **state unused_arg)
 {
 	struct ev begin_ev = { .type = EV_RUN_BEGIN }, trial_ev = { .type = EV_TRIAL };
 	struct ev cell_ev = { .type = EV_CELL }, end_ev = { .type = EV_ARM_END };
+	struct ev probe_ev = { .type = EV_PROBE };
 	struct correlate *c;
 
 	assert_int_equal(correlate_new(&c), 0);
+	begin_ev.run_begin.repeat = CORRELATE_REPEAT_MAX + 1;
+	assert_int_equal(correlate_push(c, &begin_ev), -EBADMSG);
+	begin_ev.run_begin.repeat = 1;
 	assert_int_equal(correlate_push(c, &begin_ev), 0);
 	assert_int_equal(correlate_push(c, &begin_ev), -EBADMSG);
 	trial_ev.trial_new.id = 1;
 	trial_ev.trial_new.arm = ARM_ON;
 	assert_int_equal(correlate_push(c, &trial_ev), -EBADMSG);
+	assert_int_equal(correlate_push(c, &probe_ev), 0);
+	for (uint32_t lane = 0; lane <= SNT_SLOT_MAX; lane += SNT_SLOT_MAX) {
+		trial_ev.trial_new.lane = lane;
+		assert_int_equal(correlate_push(c, &trial_ev), -EBADMSG);
+	}
 	assert_int_equal(correlate_push(c, &cell_ev), -EBADMSG);
 	end_ev.arm_end.trial = 9;
 	assert_int_equal(correlate_push(c, &end_ev), -EBADMSG);

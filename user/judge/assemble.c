@@ -22,9 +22,47 @@ uint32_t trial_window_ms(const struct correlate *c, const struct trial_state *t)
 	return probe ? probe->window_ms : 0;
 }
 
-bool trial_refused(const struct trial_state *t)
+/* ---- loss ---- */
+
+enum where { WHERE_W, WHERE_B, WHERE_A, WHERE_EXEC, WHERE_NOT_VERDICT };
+
+/* Loss at kfree_skb makes stopped_by unknown, no more (DESIGN.md 3.5). */
+static enum where where_of(uint32_t hook)
 {
-	return t->refused && !t->call_accepted && !t->packet_a && !t->packet_b;
+	switch (hook) {
+	case SNT_HOOK_WORLD:
+		return WHERE_W;
+	case SNT_HOOK_BOUNDARY:
+		return WHERE_B;
+	case SNT_HOOK_EXEC:
+		return WHERE_EXEC;
+	case SNT_HOOK_KFREE_SKB:
+		return WHERE_NOT_VERDICT;
+	default:
+		return WHERE_A;
+	}
+}
+
+/* From the trial's registration until end. */
+static bool lost_until(const struct correlate *c, const struct trial_state *t, enum where where,
+		       uint64_t end)
+{
+	for (uint32_t i = 0; i < c->losses.n; i++) {
+		const struct loss_state *l = &c->losses.at[i];
+
+		if (where_of(l->hook) == where && l->from_ns <= end && l->to_ns >= t->new_ns &&
+		    (l->slot == t->t.lane || l->slot == SNT_SLOT_NONE))
+			return true;
+	}
+	return false;
+}
+
+/* ---- the window ---- */
+
+bool trial_refused(const struct correlate *c, const struct trial_state *t)
+{
+	return t->refused && !t->call_accepted && !t->packet_a && !t->packet_b &&
+	       !lost_until(c, t, WHERE_A, t->end_ns);
 }
 
 /* From when on W must have listened: the last attempt; where none was seen, the end of the arm. */
@@ -38,7 +76,12 @@ static uint64_t window_end(const struct correlate *c, const struct trial_state *
 {
 	uint64_t end = window_start(t) + trial_window_ms(c, t) * NSEC_PER_MSEC;
 
-	return trial_refused(t) ? t->end_ns : MAX(end, t->end_ns);
+	return trial_refused(c, t) ? t->end_ns : MAX(end, t->end_ns);
+}
+
+static bool lost_in(const struct correlate *c, const struct trial_state *t, enum where where)
+{
+	return lost_until(c, t, where, window_end(c, t));
 }
 
 static uint32_t window_listened_ms(const struct correlate *c, const struct trial_state *t)
@@ -50,12 +93,14 @@ static uint32_t window_listened_ms(const struct correlate *c, const struct trial
 
 static bool window_long(const struct correlate *c, const struct trial_state *t)
 {
-	return trial_refused(t) || (t->end_ns && window_listened_ms(c, t) >= trial_window_ms(c, t));
+	return trial_refused(c, t) ||
+	       (t->end_ns && window_listened_ms(c, t) >= trial_window_ms(c, t));
 }
 
-static enum identity identity_of(const struct trial_state *t)
+/* With an exec record lost there may have been another session. */
+static enum identity identity_of(const struct correlate *c, const struct trial_state *t)
 {
-	if (!t->execs)
+	if (!t->execs || lost_in(c, t, WHERE_EXEC))
 		return IDENTITY_UNKNOWN;
 	return t->identity_wrong ? IDENTITY_WRONG : IDENTITY_RIGHT;
 }
@@ -115,39 +160,7 @@ static enum reach reach_of(const struct correlate *c, const struct trial_state *
 	return t->answered || !probe->answers ? REACH_ANSWERED : REACH_CROSSED;
 }
 
-/* ---- loss and attachment ---- */
-
-enum where { WHERE_W, WHERE_B, WHERE_A, WHERE_NOT_VERDICT };
-
-/* Loss at kfree_skb or sys_exit makes stopped_by unknown, no more (DESIGN.md 3.5). */
-static enum where where_of(uint32_t hook)
-{
-	switch (hook) {
-	case SNT_HOOK_WORLD:
-		return WHERE_W;
-	case SNT_HOOK_BOUNDARY:
-		return WHERE_B;
-	case SNT_HOOK_KFREE_SKB:
-	case SNT_HOOK_SYS_ENTER:
-		return WHERE_NOT_VERDICT;
-	default:
-		return WHERE_A;
-	}
-}
-
-static bool lost_in(const struct correlate *c, const struct trial_state *t, enum where where)
-{
-	uint64_t end = window_end(c, t);
-
-	for (uint32_t i = 0; i < c->losses.n; i++) {
-		const struct loss_state *l = &c->losses.at[i];
-
-		if (where_of(l->hook) == where && l->from_ns <= end && l->to_ns >= t->new_ns &&
-		    (l->slot == t->t.lane || l->slot == SNT_SLOT_NONE))
-			return true;
-	}
-	return false;
-}
+/* ---- attachment ---- */
 
 static bool attached_throughout(const struct correlate *c, uint32_t hook, uint32_t lane)
 {
@@ -289,7 +302,7 @@ static const struct trial_state *find_baseline(const struct correlate *c, enum a
 
 static bool provably_tried(const struct correlate *c, const struct trial_state *t)
 {
-	return identity_of(t) == IDENTITY_RIGHT && t->alive[0].right && t->alive[1].right &&
+	return identity_of(c, t) == IDENTITY_RIGHT && t->alive[0].right && t->alive[1].right &&
 	       same_instance(t) && t->ran.right && attempt_of(c, t) != ATTEMPT_NONE;
 }
 
@@ -314,7 +327,7 @@ static enum off_state off_of(const struct ev_cell *cell, const struct trial_stat
 
 static void fill_on(const struct correlate *c, const struct trial_state *on, struct facts *f)
 {
-	f->identity = identity_of(on);
+	f->identity = identity_of(c, on);
 	f->alive1 = on->alive[0].right;
 	f->alive2 = on->alive[1].right;
 	f->same_instance = same_instance(on);

@@ -172,7 +172,8 @@ static int add_trial(struct correlate *c, const struct ev *ev)
 	uint8_t token[EV_NONCE_BYTES];
 	int err;
 
-	if (t->id != c->trials.n + 1 || !probe || t->arm == ARM_NONE)
+	if (t->id != c->trials.n + 1 || !probe || t->arm == ARM_NONE || !t->lane ||
+	    t->lane >= SNT_SLOT_MAX)
 		return -EBADMSG;
 	if (t->target[0] && !target_of(c, t->target))
 		return -EBADMSG;
@@ -423,7 +424,7 @@ static int see_log(struct correlate *c, const struct ev *ev)
 
 	switch (ev->type) {
 	case EV_RUN_BEGIN:
-		if (c->begun)
+		if (c->begun || ev->run_begin.repeat > CORRELATE_REPEAT_MAX)
 			return -EBADMSG;
 		c->begun = true;
 		c->begin = ev->run_begin;
@@ -514,7 +515,7 @@ uint64_t correlate_window_end(const struct correlate *c)
 		uint64_t window = trial_window_ms(c, t) * NSEC_PER_MSEC;
 
 		if ((t->t.arm == ARM_ON || t->t.arm == ARM_ON2) && t->attempt_ns &&
-		    !trial_refused(t))
+		    !trial_refused(c, t))
 			end = MAX(end, t->attempt_ns + window);
 	}
 	return end;

@@ -15,6 +15,7 @@
 #include "user/decode/ev.h"
 #include "user/judge/verdict.h"
 
+#define CORRELATE_REPEAT_MAX 1000
 #define CORRELATE_TRIALS_MAX 60000 /* of a run; the matcher holds 65536 tokens */
 
 struct correlate;

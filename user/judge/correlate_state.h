@@ -152,7 +152,8 @@ int witness_self(struct correlate *c, const uint8_t token[EV_NONCE_BYTES],
 /* assemble.c */
 int assemble(struct correlate *c, bool damaged, struct run_result *ret) must_check;
 uint32_t trial_window_ms(const struct correlate *c, const struct trial_state *t);
-/* The kernel refused every attempt itself and no packet was made: no window is needed. */
-bool trial_refused(const struct trial_state *t);
+/* The kernel refused every attempt itself, no packet was made, and no record that could say
+ * otherwise was lost: no window is needed. */
+bool trial_refused(const struct correlate *c, const struct trial_state *t);
 
 #endif
