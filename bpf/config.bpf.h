@@ -36,10 +36,11 @@ SNT_KNOB __u32 snt_wake_bytes[RING_MAX] = {1 << 20, 1 << 20, 1 << 20};
 #define SNT_REASONS_MAX 256
 SNT_KNOB __u8 snt_reasons[SNT_REASONS_MAX] = {};
 
-/* Functions that free a packet without a reason, but for one: those that a route's verdict calls. */
+/* Functions that free a packet without a reason, but for one: those that a route's verdict calls.
+ * Not read-only: reading the kernel's symbols takes as long as loading, so both go on at once. */
 #define SNT_CALLERS_MAX 8
-SNT_KNOB __u64 snt_caller_start[SNT_CALLERS_MAX] = {};
-SNT_KNOB __u64 snt_caller_bytes[SNT_CALLERS_MAX] = {};
+__u64 snt_caller_start[SNT_CALLERS_MAX] __weak = {};
+__u64 snt_caller_bytes[SNT_CALLERS_MAX] __weak = {};
 
 /* 0: nothing is seen, counted or emitted. Stopping is one store, whatever the number of links. */
 __u32 snt_gate __weak = 0;

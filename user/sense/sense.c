@@ -84,25 +84,6 @@ static int configure_ring(struct sense *s, uint32_t ring, struct bpf_map *map, u
 	return bpf_map__set_max_entries(map, bytes);
 }
 
-/* What unreachable, prohibiting and black-hole routes call: they name no reason, as of 6.18. */
-static void configure_callers(struct sense *s)
-{
-	static const char *const callers[] = {"ip_error", "ip6_pkt_drop", "dst_discard_out",
-					      "ip6_pkt_discard", "ip6_pkt_prohibit"};
-	size_t n = 0;
-
-	_Static_assert(ARRAY_SIZE(callers) <= ARRAY_SIZE(s->skel->rodata->snt_caller_start),
-		       "SNT_CALLERS_MAX");
-	for (size_t i = 0; s->symbols && i < ARRAY_SIZE(callers); i++) {
-		uint64_t start, end;
-
-		if (!symbols_range(s->symbols, callers[i], &start, &end))
-			continue;
-		s->skel->rodata->snt_caller_start[n] = start;
-		s->skel->rodata->snt_caller_bytes[n++] = end - start;
-	}
-}
-
 static int configure(struct sense *s, const struct sense_opts *o)
 {
 	struct sentinel *k = s->skel;
@@ -114,7 +95,6 @@ static int configure(struct sense *s, const struct sense_opts *o)
 	k->rodata->snt_run_level = o->run_cgroup_level;
 	k->rodata->snt_known_marks = o->known_marks_only;
 	kernel_btf_reasons(s->btf, k->rodata->snt_reasons, sizeof(k->rodata->snt_reasons));
-	configure_callers(s);
 	r = configure_ring(s, RING_WORLD, k->maps.rb_world, o->world_ring_bytes, WORLD_RING_BYTES);
 	if (!r)
 		r = configure_ring(s, RING_PACKET, k->maps.rb_packet, o->packet_ring_bytes,
@@ -243,14 +223,31 @@ static int open_rings(struct sense *s)
 	return r;
 }
 
+/* What unreachable, prohibiting and black-hole routes call: they name no reason, as of 6.18. */
+static void find_callers(struct sense *s)
+{
+	static const char *const callers[] = {"ip_error", "ip6_pkt_drop", "dst_discard_out",
+					      "ip6_pkt_discard", "ip6_pkt_prohibit"};
+	size_t n = 0;
+
+	_Static_assert(ARRAY_SIZE(callers) <= ARRAY_SIZE(s->skel->bss->snt_caller_start),
+		       "SNT_CALLERS_MAX");
+	for (size_t i = 0; s->symbols && i < ARRAY_SIZE(callers); i++) {
+		uint64_t start, end;
+
+		if (!symbols_range(s->symbols, callers[i], &start, &end))
+			continue;
+		s->skel->bss->snt_caller_start[n] = start;
+		s->skel->bss->snt_caller_bytes[n++] = end - start;
+	}
+}
+
 static int sense_open(struct sense *s, const struct sense_opts *o, struct diag *d)
 {
 	int r = kernel_btf_new(&s->btf);
 
 	if (r)
 		return refuse(d, r);
-	if (s->symbols)
-		symbols_wait(s->symbols);
 	r = load(s, o);
 	if (r)
 		return refuse(d, r);
@@ -259,6 +256,9 @@ static int sense_open(struct sense *s, const struct sense_opts *o, struct diag *
 		r = digest_object(s);
 	if (r)
 		return diag_set(d, r, "", 0, 0, "the rings can't be read: %s", strerror(-r));
+	if (s->symbols)
+		symbols_wait(s->symbols);
+	find_callers(s);
 	s->skel->bss->snt_gate = 1;
 	return 0;
 }
