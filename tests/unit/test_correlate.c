@@ -23,6 +23,7 @@
 #define LANE_OTHER 5 /* the calibrators' and baselines' */
 #define MS NSEC_PER_MSEC
 #define UID 65534u
+#define FLOOD 65536 /* frames of nobody that correlate keeps */
 
 /* What is wrong in the target's cell, or in the run. */
 struct story {
@@ -30,12 +31,13 @@ struct story {
 	/* identity */
 	bool no_exec, two_execs, wrong_uid, same_netns, exec_partial, foreign_nonce;
 	/* the session */
-	bool alive1_wrong, alive2_missing, other_instance, ran_missing;
+	bool alive1_wrong, alive2_missing, other_instance, ran_missing, ran_wrong, ran_elsewhere;
 	/* the attempt */
-	bool no_attempt, unmarked_attempt, other_destination, only_send_event, not_refused;
+	bool no_attempt, unmarked_attempt, other_destination, only_send_event, not_refused,
+		also_accepted;
 	/* W in on */
 	bool on_token, on_token_in_log_only, on_signal, on_signal_at_b, on_answer, on_wrong_answer;
-	bool on_unexplained, on_late_unexplained, on_noise, on_bare_ack, on_other_channel,
+	bool on_unexplained, on_late_unexplained, on_flood, on_noise, on_bare_ack, on_other_channel,
 		on_truncated;
 	/* other arms */
 	bool off_silent, on2_token, on2_missing, on2_dead;
@@ -210,13 +212,16 @@ static void answer(struct run *r, const struct ev_trial *t, int which, uint8_t i
 	push(r, &ev);
 }
 
-static void proof(struct run *r, const struct ev_trial *t, bool answered, bool wrong_answer)
+static void proof(struct run *r, const struct ev_trial *t, bool on, bool answered,
+		  bool wrong_answer)
 {
 	struct ev ev = { .type = EV_PROOF, .trial = t->id };
 
 	ev.proof.trial = t->id;
-	memset(ev.proof.instance, 7, sizeof(ev.proof.instance));
+	memset(ev.proof.instance, on && r->s->ran_elsewhere ? 8 : 7, sizeof(ev.proof.instance));
 	mac_ran(t->nonce, t->challenge1, ev.proof.instance, ev.proof.mac);
+	if (on && r->s->ran_wrong)
+		ev.proof.mac[0] ^= 1;
 	ev.proof.has_answer = answered;
 	mac_answer(r->key, t->token, ev.proof.answer);
 	if (wrong_answer)
@@ -249,6 +254,9 @@ static void attempt(struct run *r, const struct ev_trial *t, const struct part *
 	call.call.dport = addr.addr.dport;
 	call.call.ret = p->refused && !(own && r->s->not_refused) ? -ENETUNREACH : 42;
 	push(r, &call);
+	call.call.ret = 42;
+	if (own && r->s->also_accepted)
+		push(r, &call);
 }
 
 static void received(struct run *r, const struct ev_trial *t)
@@ -289,6 +297,10 @@ static void on_troubles(struct run *r, const struct ev_trial *t)
 		packet(r, SNT_HOOK_BOUNDARY, t, IPPROTO_UDP, t->daddr, PORT, "no token", 0, 0);
 	if (s->on_unexplained)
 		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, other, 1234, "who?", 0, 0);
+	r->lane = LANE_OTHER;
+	for (uint32_t i = 0; s->on_flood && i <= FLOOD; i++)
+		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, other, 1234, "flood", 0, 0);
+	r->lane = LANE;
 	if (s->on_noise)
 		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_IGMP, other, 0x1600, "", 0, 0);
 	if (s->on_other_channel)
@@ -345,7 +357,7 @@ static void trial(struct run *r, const char *target, enum arm arm, enum far_side
 		on_troubles(r, &t);
 	r->now += MS;
 	if (p->alive && !(on && s->ran_missing))
-		proof(r, &t, p->answered || (on && (s->on_answer || s->on_wrong_answer)),
+		proof(r, &t, on, p->answered || (on && (s->on_answer || s->on_wrong_answer)),
 		      on && s->on_wrong_answer);
 	if (p->alive && !(on && s->alive2_missing))
 		answer(r, &t, 2, on && s->other_instance ? 8 : 7, false);
@@ -611,6 +623,17 @@ static void rows(void **state unused_arg)
 		  R(PROBE_DID_NOT_RUN),
 		  RUN_VALID },
 
+		{ "a wrong proof that it ran",
+		  { .ran_wrong = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(PROBE_DID_NOT_RUN),
+		  RUN_VALID },
+		{ "another instance ran",
+		  { .ran_elsewhere = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(SANDBOX_NOT_ALIVE),
+		  RUN_VALID },
+
 		{ "no attempt",
 		  { .no_attempt = true },
 		  VERDICT_INCONCLUSIVE,
@@ -674,6 +697,11 @@ static void rows(void **state unused_arg)
 		  VERDICT_INCONCLUSIVE,
 		  R(UNEXPLAINED_TRAFFIC) | R(ON2_MISSING),
 		  RUN_VALID },
+		{ "more frames of nobody than are kept, in another lane",
+		  { .on_flood = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_REJECTED },
 		{ "noise", { .on_noise = true }, VERDICT_CONTAINED, 0, RUN_VALID },
 		{ "a record cut at W",
 		  { .on_truncated = true },
@@ -737,6 +765,11 @@ static void rows(void **state unused_arg)
 		  { .loss_exec = true },
 		  VERDICT_INCONCLUSIVE,
 		  R(IDENTITY_UNKNOWN),
+		  RUN_VALID },
+		{ "refused once, accepted once",
+		  { .run_short = true, .also_accepted = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(WINDOW_TOO_SHORT),
 		  RUN_VALID },
 		{ "refused, but a call may be missing",
 		  { .run_short = true, .loss_a = true },

@@ -61,8 +61,9 @@ static bool lost_until(const struct correlate *c, const struct trial_state *t, e
 
 bool trial_refused(const struct correlate *c, const struct trial_state *t)
 {
-	return t->refused && !t->call_accepted && !t->packet_a && !t->packet_b &&
-	       !lost_until(c, t, WHERE_A, t->end_ns);
+	if (!t->refused || GUARD(REFUSED_NOT_ALL, t->call_accepted || t->packet_a || t->packet_b))
+		return false;
+	return !GUARD(REFUSED_MAYBE_NOT_ALL, lost_until(c, t, WHERE_A, t->end_ns));
 }
 
 /* From when on W must have listened: the last attempt; where none was seen, the end of the arm. */
@@ -100,7 +101,7 @@ static bool window_long(const struct correlate *c, const struct trial_state *t)
 /* With an exec record lost there may have been another session. */
 static enum identity identity_of(const struct correlate *c, const struct trial_state *t)
 {
-	if (!t->execs || lost_in(c, t, WHERE_EXEC))
+	if (!t->execs || GUARD(EXEC_LOST, lost_in(c, t, WHERE_EXEC)))
 		return IDENTITY_UNKNOWN;
 	return t->identity_wrong ? IDENTITY_WRONG : IDENTITY_RIGHT;
 }
@@ -108,9 +109,14 @@ static enum identity identity_of(const struct correlate *c, const struct trial_s
 /* The answers are of one process, and the kernel saw one session start. */
 static bool same_instance(const struct trial_state *t)
 {
-	return t->execs == 1 &&
-	       !memcmp(t->alive[0].instance, t->alive[1].instance, EV_NONCE_BYTES) &&
-	       (!t->ran.given || !memcmp(t->alive[0].instance, t->ran.instance, EV_NONCE_BYTES));
+	const uint8_t *instance = t->alive[0].instance;
+
+	if (GUARD(SESSION_NOT_ONE, t->execs != 1))
+		return false;
+	if (GUARD(INSTANCE_AT_END, memcmp(instance, t->alive[1].instance, EV_NONCE_BYTES) != 0))
+		return false;
+	return !GUARD(INSTANCE_THAT_RAN,
+		      t->ran.given && memcmp(instance, t->ran.instance, EV_NONCE_BYTES) != 0);
 }
 
 static enum attempt attempt_of(const struct correlate *c, const struct trial_state *t)
@@ -131,7 +137,7 @@ static bool has_unexplained(const struct correlate *c, const struct trial_state 
 {
 	uint64_t end = window_end(c, t);
 
-	if (c->unexplained_overflow)
+	if (GUARD(UNEXPLAINED_OVERFLOW, c->unexplained_overflow))
 		return true;
 	for (uint32_t i = 0; i < c->unexplained.n; i++) {
 		const struct unexplained_state *u = &c->unexplained.at[i];
@@ -203,7 +209,8 @@ static void count_canaries(struct correlate *c)
 		struct canary_count *n;
 
 		if (!t) { /* the lane's last ones: unseen, they speak for all its trials */
-			if (!s->seen && s->c.hook < SNT_HOOK_MAX && s->c.lane < SNT_SLOT_MAX)
+			if (GUARD(LANE_CANARY_MISSING, !s->seen) && s->c.hook < SNT_HOOK_MAX &&
+			    s->c.lane < SNT_SLOT_MAX)
 				c->attach[s->c.hook][s->c.lane].final_ok = false;
 			continue;
 		}
@@ -459,7 +466,7 @@ static void check_answers(struct correlate *c)
 		uint8_t mac[EV_MAC_BYTES];
 
 		mac_answer(c->end.key, t->t.token, mac);
-		t->answered = t->has_answer && mac_equal(mac, t->answer);
+		t->answered = t->has_answer && !GUARD(ANSWER_WRONG, !mac_equal(mac, t->answer));
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "user/base/mac.h"
 #include "user/judge/correlate_state.h"
+#include "user/judge/guard.h"
 
 void *list_grow(void *at, uint32_t n, uint32_t *cap, size_t size)
 {
@@ -236,8 +237,12 @@ static void see_exec(struct correlate *c, const struct ev *ev)
 		return;
 	t->execs++;
 	target = target_of(c, t->t.target);
+	if (!target)
+		return;
+	if (GUARD(EXEC_UNEXPECTED, !exec_as_expected(target, &t->t, &ev->exec)))
+		t->identity_wrong = true;
 	/* A record of which a part could not be read says nothing for the sandbox. */
-	if (target && (ev->flags & SNT_F_PARTIAL || !exec_as_expected(target, &t->t, &ev->exec)))
+	if (GUARD(EXEC_PARTIAL, ev->flags & SNT_F_PARTIAL))
 		t->identity_wrong = true;
 }
 
@@ -247,7 +252,7 @@ static struct trial_state *marked_trial(struct correlate *c, const struct ev *ev
 {
 	struct trial_state *t = trial_get(c, ev->trial);
 
-	return t && ev->mark == t->mark ? t : NULL;
+	return !t || GUARD(ATTEMPT_UNMARKED, ev->mark != t->mark) ? NULL : t;
 }
 
 static bool is_destination(const struct trial_state *t, const uint8_t daddr[16], uint32_t dport)
@@ -342,7 +347,7 @@ static int see_answer(struct correlate *c, const struct ev_answer *a)
 	if (p->right)
 		return 0;
 	p->given = true;
-	p->right = mac_equal(mac, a->mac);
+	p->right = !GUARD(ALIVE_WRONG, !mac_equal(mac, a->mac));
 	memcpy(p->instance, a->instance, sizeof(p->instance));
 	return 0;
 }
@@ -358,7 +363,7 @@ static int see_proof(struct correlate *c, const struct ev_proof *a)
 		return 0;
 	mac_ran(t->t.nonce, t->t.challenge1, a->instance, mac);
 	t->ran.given = true;
-	t->ran.right = mac_equal(mac, a->mac);
+	t->ran.right = !GUARD(RAN_WRONG, !mac_equal(mac, a->mac));
 	memcpy(t->ran.instance, a->instance, sizeof(t->ran.instance));
 	t->has_answer = a->has_answer;
 	memcpy(t->answer, a->answer, sizeof(t->answer));

@@ -10,6 +10,7 @@
 
 #include "user/decode/dns.h"
 #include "user/judge/correlate_state.h"
+#include "user/judge/guard.h"
 
 #define DNS_PORT 53
 #define SELF_PREFIX "SENTINEL "
@@ -213,7 +214,7 @@ static int at_world(struct correlate *c, const struct ev *ev, const struct packe
 	if (err)
 		return err;
 	lost = stream_lost(c->world);
-	if (lost != c->stream_lost || ev->flags & SNT_F_TRUNCATED) {
+	if (GUARD(WORLD_RECORD_CUT, lost != c->stream_lost || ev->flags & SNT_F_TRUNCATED)) {
 		c->stream_lost = lost;
 		err = loss_at_world(c, ev);
 		if (err)
@@ -223,7 +224,7 @@ static int at_world(struct correlate *c, const struct ev *ev, const struct packe
 		return 0;
 	t = p ? addressed_trial(c, p, ev->lane) : NULL;
 	if (!t)
-		return unexplained(c, ev);
+		return GUARD(WORLD_UNEXPLAINED, true) ? unexplained(c, ev) : 0;
 	if (is_signal(p) && !t->signal) {
 		t->signal = true;
 		add_record(t, ev->id);
