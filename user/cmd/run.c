@@ -10,6 +10,7 @@
 #include "user/base/log.h"
 #include "user/cmd/cmd.h"
 #include "user/cmd/judge_bundle.h"
+#include "user/cmd/probe_path.h"
 #include "user/judge/exit.h"
 #include "user/record/bundle.h"
 #include "user/report/junit.h"
@@ -459,10 +460,11 @@ static int conduct(const struct run_args *a, const struct selection *s, const ch
 				   .stop = &stop_wanted };
 	int err = cmd_beside(daemon, sizeof(daemon), "sentineld");
 
-	if (!err)
-		err = cmd_beside(probe, sizeof(probe), "sentinel-probe");
 	if (err)
-		return diag_set(d, err, NULL, 0, 0, "can't find the programs beside this one");
+		return diag_set(d, err, NULL, 0, 0, "can't find sentineld beside this program");
+	err = probe_path(probe, sizeof(probe), d);
+	if (err)
+		return err;
 	err = client_start(&c, daemon, d);
 	if (!err)
 		err = client_run_begin(&c, &r, run, d);

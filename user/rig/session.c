@@ -38,15 +38,25 @@ static void session_argv_fill(struct session_argv *a, const struct session_plan 
 	a->argv[CMD_ARGS] = NULL;
 }
 
-static int expand(const struct session_argv *cmd, const struct session_plan *p,
-		  const struct ev_trial *t, int box, char ***ret)
+static bool uses_folder(const struct session_plan *p)
 {
+	for (char *const *arg = p->run; arg && *arg; arg++)
+		if (strstr(*arg, "{dir}"))
+			return true;
+	return false;
+}
+
+static int expand(const struct session_argv *cmd, const struct session_plan *p,
+		  const struct session *s, int box, char ***ret)
+{
+	const struct ev_trial *t = &s->t;
 	char cmd_word[] = "{cmd}";
 	char *const only_cmd[] = { cmd_word, NULL };
 	char id[32], netns[64], collector[ADDR_TEXT_MAX];
 	const struct target_vars vars = { .cmd = cmd->argv,
 					  .id = id,
 					  .netns = netns,
+					  .dir = s->folder[0] ? s->folder : NULL,
 					  .collector = addr_text(t->daddr, collector) };
 
 	(void)str_format(id, sizeof(id), "t%u", t->id);
@@ -69,7 +79,11 @@ int session_start(struct session *s, struct client *c, const struct ev_trial *t,
 	s->deadline_ns = mono_ns() + p->start_timeout_ms * NSEC_PER_MSEC;
 	s->total_ns = (p->timeout_ms + TALK_TIMEOUT_MS) * NSEC_PER_MSEC;
 	session_argv_fill(&cmd, p, t);
-	err = expand(&cmd, p, t, box, &argv);
+	err = uses_folder(p) ? folder_make(p->uid, p->gid, s->folder) : 0;
+	if (err)
+		return diag_set(d, err, FOLDER_PARENT, 0, 0, "can't make the trial's folder: %s",
+				strerror(-err));
+	err = expand(&cmd, p, s, box, &argv);
 	if (err)
 		return diag_set(d, err, NULL, 0, 0, "can't fill in the command of '%s': %s",
 				t->target, strerror(-err));
@@ -222,11 +236,14 @@ bool session_over(const struct session *s)
 int session_end(struct session *s, struct client *c, struct diag *d)
 {
 	struct ev ev = { .type = EV_ARM_END, .trial = s->t.id };
+	int err;
 
 	ev.arm_end.trial = s->t.id;
 	ev.arm_end.status = s->status;
 	ev.arm_end.killed = s->killed;
 	launch_done(&s->launch);
 	s->active = false;
-	return client_arm_end(c, &ev, d);
+	err = client_arm_end(c, &ev, d); /* kills what still runs in it */
+	folder_remove(s->folder);
+	return err;
 }

@@ -8,6 +8,7 @@
 #define SENTINEL_SESSION_H
 
 #include "user/rig/client.h"
+#include "user/rig/folder.h"
 #include "user/rig/launch.h"
 #include "user/rig/target.h"
 
@@ -21,6 +22,7 @@ struct session {
 	uint64_t total_ns;    /* from the first answer on */
 	bool alive1, ran, alive2, out_ended, exited, killed;
 	int status;
+	char folder[FOLDER_PATH_MAX]; /* {dir}, where the target uses it */
 	uint32_t line_len;
 	char line[SESSION_OUTPUT_LINE];
 };
