@@ -5,21 +5,24 @@
 #include "user/judge/verdict.h"
 #include "user/sense/features.h"
 
+static const char *state_of(const struct feature_result *r)
+{
+	if (!r->error)
+		return "ok";
+	return r->feature->needed ? "MISSING" : "absent";
+}
+
 static void print_feature(const struct feature_result *r)
 {
 	const struct feature *f = r->feature;
 
-	(void)printf("%-4s %-34s %s\n",
-		     !r->error	 ? "ok"
-		     : f->needed ? "FAIL"
-				 : "no",
-		     f->name, r->error ? r->detail : "");
-	(void)printf("     needed by %s\n", f->needed_by);
+	(void)printf("%-8s %-19s %-42s %s\n", state_of(r), f->name, f->needed_by,
+		     f->effect_if_absent);
 	if (!r->error)
 		return;
-	(void)printf("     without it: %s\n", f->effect_if_absent);
+	(void)printf("%-8s   the kernel says: %s\n", "", r->detail);
 	if (f->remedy)
-		(void)printf("     remedy: %s\n", f->remedy);
+		(void)printf("%-8s   remedy: %s\n", "", f->remedy);
 }
 
 int cmd_doctor(int argc, char **argv)
@@ -42,6 +45,7 @@ int cmd_doctor(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, NULL))
 		return EXIT_USAGE;
 	n = features_probe(results);
+	(void)printf("%-8s %-19s %-42s %s\n", "state", "feature", "needed by", "without it");
 	for (int i = 0; i < n; i++) {
 		print_feature(&results[i]);
 		missing += results[i].error && results[i].feature->needed;
