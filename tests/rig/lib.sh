@@ -208,7 +208,8 @@ hold_again() {
 }
 
 wait_held() {
-	wait_until "a sandbox is held" test -e "$tmp/targets/state/held"
+	wait_until "a sandbox is held" test -s "$tmp/targets/state/held/pid"
+	held_pid=$(cat "$tmp/targets/state/held/pid" 2>/dev/null)
 }
 
 release_held() {
@@ -233,11 +234,26 @@ copy_targets() {
 # The network namespaces that the daemon holds and in which that interface is, one path a line: bnd0
 # is a lane's host, box0 its box, wld0 its world (user/rig/rig.h).
 lanes_with() { # interface
-	local fd
+	local fd name
+	declare -A known=()
 
 	for fd in /proc/"$daemon_pid"/fd/*; do
-		[[ $(readlink "$fd") == net:* ]] || continue
+		name=$(readlink "$fd")
+		[[ $name == net:* && -z ${known[$name]:-} ]] || continue
+		known[$name]=1
 		! nsenter --net="$fd" grep -q "^ *$1:" /proc/self/net/dev || echo "$fd"
+	done
+}
+
+# Of the lane that the held sandbox is in, the namespace with that interface: both ends of a lane's
+# first link have its number, 10.117.LANE.1 and .2.
+lane_of_held() { # interface: bnd0 or box0
+	local lane address
+
+	address=$(nsenter --net="/proc/$held_pid/ns/net" ip -o -4 addr show dev box0 |
+		awk '{ sub("[0-9]*/.*", "", $4); print $4 }')
+	for lane in $(lanes_with "$1"); do
+		! nsenter --net="$lane" ip -o -4 addr show dev "$1" | grep -qF "$address" || echo "$lane"
 	done
 }
 
