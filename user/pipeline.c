@@ -152,7 +152,8 @@ static void sort_batch(struct pipeline *p, struct queue_block *blocks)
 			at += (uint32_t)sizeof(*item) + ((item->len + 7) & ~7u);
 		}
 	}
-	qsort(p->sorted, p->sorted_n, sizeof(*p->sorted), by_time);
+	if (p->sorted_n)
+		qsort(p->sorted, p->sorted_n, sizeof(*p->sorted), by_time);
 }
 
 static void log_gap(struct pipeline *p, const char *stage, uint64_t count, uint64_t from_ns)
