@@ -69,12 +69,14 @@ static __always_inline void drop_emit(struct sk_buff *skb, __u64 location, __u32
 				      struct snt_count *c)
 {
 	struct snt_drop *r = emit_begin(RING_PACKET, SNT_HOOK_KFREE_SKB, SNT_EV_DROP, sizeof(*r));
-	struct sock *sk = BPF_CORE_READ(skb, sk);
+	struct sock *sk;
 
+	/* Nothing between the reserve and this: 6.1 loses sight of the record else. */
 	if (!r) {
 		count_up(c->ring_full);
 		return;
 	}
+	sk = BPF_CORE_READ(skb, sk);
 	who_fill(&r->h, w);
 	r->h.flags = o ? SNT_F_OWNER : 0;
 	r->h.cgroup_id = o ? o->cgroup_id : 0;

@@ -11,6 +11,14 @@
 
 #define count_up(field) ((void)__sync_fetch_and_add(&(field), 1))
 
+/* n, where 1 <= n <= size, a power of two: says so to the verifier in one register, which compares
+ * don't, since the compiler makes them on copies. */
+static __always_inline __u64 within(__u64 n, __u64 size)
+{
+	asm volatile("" : "+r"(n));
+	return ((n - 1) & (size - 1)) + 1;
+}
+
 static __always_inline struct snt_count *count_of(__u32 hook, __u32 slot)
 {
 	__u32 key = hook * SNT_SLOT_MAX + (slot & (SNT_SLOT_MAX - 1));

@@ -75,7 +75,7 @@ static __always_inline void packet_fill(struct snt_packet *r, struct __sk_buff *
 #define PACKET_NO_ROOM 1
 #define PACKET_UNREADABLE 2
 
-/* One record with n bytes from offset on, in a record for size bytes. */
+/* One record with n <= size bytes from offset on, in a record for size bytes. */
 static __always_inline int packet_record(struct __sk_buff *skb, const struct packet *p, __u32 ring,
 					 __u32 offset, __u64 n, __u32 size)
 {
@@ -87,12 +87,8 @@ static __always_inline int packet_record(struct __sk_buff *skb, const struct pac
 		return PACKET_NO_ROOM;
 	packet_fill(r, skb, p);
 	r->offset = offset;
-	/* The verifier must see the check on the very register that is passed on. */
-	asm volatile("" : "+r"(n));
-	if (n > size)
-		n = size;
 	r->data_len = n;
-	if (n && bpf_skb_load_bytes(skb, offset, r->data, n)) {
+	if (n && bpf_skb_load_bytes(skb, offset, r->data, within(n, size))) {
 		r->h.flags |= SNT_F_PARTIAL;
 		r->data_len = 0;
 		sent = PACKET_UNREADABLE;

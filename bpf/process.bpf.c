@@ -121,8 +121,8 @@ static __always_inline void exec_privileges(struct snt_exec *r, struct task_stru
 
 	r->uid = BPF_CORE_READ(cred, euid.val);
 	r->gid = BPF_CORE_READ(cred, egid.val);
-	r->cap_effective = BPF_CORE_READ(cred, cap_effective.val);
-	r->cap_permitted = BPF_CORE_READ(cred, cap_permitted.val);
+	bpf_core_read(&r->cap_effective, sizeof(r->cap_effective), &cred->cap_effective);
+	bpf_core_read(&r->cap_permitted, sizeof(r->cap_permitted), &cred->cap_permitted);
 	r->seccomp = BPF_CORE_READ(task, seccomp.mode);
 	r->no_new_privs = BPF_CORE_READ(task, atomic_flags) >> PFA_NO_NEW_PRIVS & 1;
 }

@@ -15,7 +15,7 @@
 #define LIFE_RING_BYTES (4u << 20)
 #define WAKE_BYTES_MAX (1u << 20) /* or half a ring where that is less */
 
-/* The last thing libbpf complained about, for the diagnosis. Loading is one thread's at a time. */
+/* The first thing that libbpf complained about in an attempt, for the diagnosis. Loading is one thread's at a time. */
 static _Thread_local char libbpf_said[256];
 static _Thread_local char libbpf_refused[32]; /* program that did not load */
 
@@ -36,7 +36,7 @@ static int libbpf_listen(enum libbpf_print_level level, const char *fmt, va_list
 		(void)snprintf(libbpf_refused, sizeof(libbpf_refused), "%.*s",
 			       (int)strcspn(name, "'"), name);
 	}
-	if (strncmp(line, "libbpf: failed to load object", 29)) /* says less than what came before */
+	if (!*libbpf_said) /* what comes after says less */
 		(void)str_copy(libbpf_said, sizeof(libbpf_said), line);
 	return 0;
 }
@@ -131,7 +131,6 @@ static const char *remedy(int err)
 {
 	switch (err) {
 	case -EPERM:
-	case -EACCES:
 		return "run it as root, or with CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and CAP_SYS_ADMIN";
 	case -ENOENT:
 	case -ESRCH:
@@ -179,6 +178,7 @@ static int load(struct sense *s, const struct sense_opts *o)
 		if (r)
 			return r;
 		libbpf_refused[0] = '\0';
+		libbpf_said[0] = '\0';
 		r = sentinel__load(s->skel);
 		if (!r || refused_n == SNT_HOOK_MAX || !is_optional(libbpf_refused))
 			return r;
