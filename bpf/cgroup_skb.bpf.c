@@ -32,7 +32,7 @@ static __always_inline bool who_skb(struct who *w, struct __sk_buff *skb, struct
 static __always_inline void skb_emit(struct __sk_buff *skb, __u32 hook, const struct who *w,
 				     struct snt_owner *o)
 {
-	struct packet p = {.hook = hook, .slot = w->slot, .netns_cookie = w->netns_cookie};
+	struct packet p = { .hook = hook, .slot = w->slot, .netns_cookie = w->netns_cookie };
 	struct snt_count *c = count_seen(hook, w->slot);
 
 	p.flags = packet_owner_flags(skb, o, true);

@@ -26,7 +26,7 @@ SNT_KNOB __u32 snt_run_level = 0;
 SNT_KNOB __u32 snt_known_marks = 0;
 
 /* Queued bytes from which on a record wakes the reader. */
-SNT_KNOB __u32 snt_wake_bytes[RING_MAX] = {1 << 20, 1 << 20, 1 << 20};
+SNT_KNOB __u32 snt_wake_bytes[RING_MAX] = { 1 << 20, 1 << 20, 1 << 20 };
 
 /* What each number of enum skb_drop_reason is worth. Numbers differ between kernels, so user space
  * fills it by name. Numbers beyond it tell. */

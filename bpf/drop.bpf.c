@@ -31,8 +31,7 @@ static __always_inline bool drop_is_dull(__u32 reason, __u64 location)
 
 	if (reason < SNT_REASONS_MAX)
 		worth = snt_reasons[reason];
-	return worth == SNT_REASON_DULL ||
-	       (worth == SNT_REASON_UNNAMED && !caller_tells(location));
+	return worth == SNT_REASON_DULL || (worth == SNT_REASON_UNNAMED && !caller_tells(location));
 }
 
 /* In one of the rig's namespaces? Inode number 0: the packet had no device (any more), or the field

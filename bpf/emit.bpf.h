@@ -99,8 +99,8 @@ static __always_inline void emit_end(__u32 ring, void *rec)
 {
 	__u64 queued = bpf_ringbuf_query(ring_map(ring), BPF_RB_AVAIL_DATA);
 
-	bpf_ringbuf_submit(rec, queued >= snt_wake_bytes[ring] ? BPF_RB_FORCE_WAKEUP :
-								 BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(rec,
+			   queued >= snt_wake_bytes[ring] ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 
 #endif

@@ -6,7 +6,8 @@
 #include "bpf/config.bpf.h"
 #include "bpf/state.bpf.h"
 
-/* Three rings, so that a flood of packets can't push out what explains it. User space sets sizes. */
+/* Three rings, so that a flood of packets can't push out what explains it. User space sets sizes.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 16 << 20);
@@ -95,7 +96,8 @@ struct {
 	__type(value, __u32);
 } snt_entered __weak SEC(".maps");
 
-/* Socket -> who made or last addressed it. Lives and dies with the socket; accepted ones inherit. */
+/* Socket -> who made or last addressed it. Lives and dies with the socket; accepted ones inherit.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);

@@ -137,7 +137,7 @@ static __always_inline struct snt_dev *packet_dev(struct __sk_buff *skb)
 static __always_inline void packet_at_dev(struct __sk_buff *skb, __u32 hook, bool at_a)
 {
 	struct snt_dev *dev = packet_dev(skb);
-	struct packet p = {.hook = hook, .l2_len = ETH_HLEN};
+	struct packet p = { .hook = hook, .l2_len = ETH_HLEN };
 	struct snt_count *c;
 
 	if (!dev) {

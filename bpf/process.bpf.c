@@ -65,7 +65,8 @@ static __always_inline bool session_mark(struct mm_struct *mm, __u64 *ret_mark)
 	return true;
 }
 
-/* Is it a trial of this run? Where it was announced, its slot is known wherever the platform put it. */
+/* Is it a trial of this run? Where it was announced, its slot is known wherever the platform put
+ * it. */
 static __always_inline bool session_slot(__u64 mark, __u32 *slot)
 {
 	__u32 *known = bpf_map_lookup_elem(&snt_trials, &mark);
@@ -78,7 +79,7 @@ static __always_inline bool session_slot(__u64 mark, __u32 *slot)
 /* Marks the current thread group. -1: no room. */
 static __always_inline int mark_put(__u32 tgid, __u64 mark, __u32 slot)
 {
-	struct snt_mark m = {.mark = mark, .slot = slot};
+	struct snt_mark m = { .mark = mark, .slot = slot };
 
 	return bpf_map_update_elem(&snt_marks, &tgid, &m, BPF_ANY) ? -1 : 0;
 }

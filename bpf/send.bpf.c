@@ -17,8 +17,7 @@
 static __always_inline void send_emit(struct sock *sk, int ret, const struct who *w,
 				      const struct snt_owner *o, struct snt_count *c)
 {
-	struct snt_send *r =
-		emit_begin(RING_PACKET, SNT_HOOK_SEND_LENGTH, SNT_EV_SEND, sizeof(*r));
+	struct snt_send *r = emit_begin(RING_PACKET, SNT_HOOK_SEND_LENGTH, SNT_EV_SEND, sizeof(*r));
 	struct addr_pair a;
 
 	if (!r) {

@@ -8,7 +8,7 @@
 /* Written by user space (user/sense/lane.c has its twin). */
 struct snt_dev {
 	__u32 slot;
-	__u32 is_box; /* the sandbox's own end */
+	__u32 is_box;	    /* the sandbox's own end */
 	__u64 netns_cookie; /* of the namespace that the device is in */
 };
 

@@ -76,8 +76,8 @@ static __always_inline long call_result(long ret)
 	return ret <= -ERESTARTSYS && ret >= -ERESTART_RESTARTBLOCK ? -EINTR : ret;
 }
 
-static __always_inline void call_emit(__u32 nr, const struct syscall_args *s, long ret,
-				      __u32 flags, const struct snt_mark *m, struct snt_count *c)
+static __always_inline void call_emit(__u32 nr, const struct syscall_args *s, long ret, __u32 flags,
+				      const struct snt_mark *m, struct snt_count *c)
 {
 	struct snt_call *r = emit_begin(RING_LIFE, SNT_HOOK_SYS_EXIT, SNT_EV_CALL, sizeof(*r));
 

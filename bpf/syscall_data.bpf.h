@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a system call's arguments point to: the destination, and the first bytes of what it sends. */
+/* What a system call's arguments point to: the destination, and the first bytes of what it sends.
+ */
 #ifndef SNT_SYSCALL_DATA_BPF_H
 #define SNT_SYSCALL_DATA_BPF_H
 
@@ -34,7 +35,8 @@ static __always_inline void call_addr(struct snt_call *r, __u64 addr, __u64 len)
 
 	if (!addr || len < sizeof(sa.family))
 		return;
-	if (len < SOCKADDR_IN_LEN) /* AF_UNIX with a short path, or nonsense: the family is enough */
+	if (len <
+	    SOCKADDR_IN_LEN) /* AF_UNIX with a short path, or nonsense: the family is enough */
 		want = sizeof(sa.family);
 	asm volatile("" : "+r"(want));
 	if (want > sizeof(sa))

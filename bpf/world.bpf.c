@@ -57,7 +57,7 @@ static __always_inline void world_packet(struct __sk_buff *skb, struct packet *p
 SEC("tc")
 int snt_world(struct __sk_buff *skb)
 {
-	struct packet p = {.hook = SNT_HOOK_WORLD, .l2_len = ETH_HLEN};
+	struct packet p = { .hook = SNT_HOOK_WORLD, .l2_len = ETH_HLEN };
 	struct snt_dev *dev;
 	struct snt_count *c;
 

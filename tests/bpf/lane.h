@@ -86,7 +86,7 @@ static int lane_in_ns(void *arg)
 static int lane_do(struct test_lane *l, int which,
 		   int (*fn)(struct test_lane *l, struct nl_sock *nl))
 {
-	struct lane_step s = {l, which, fn};
+	struct lane_step s = { l, which, fn };
 
 	return netns_thread(lane_in_ns, &s);
 }
@@ -233,9 +233,9 @@ static int test_lane_make(struct test_lane *l, int base)
 {
 	int r = 0;
 
-	*l = (struct test_lane){.b0 = base, .h0 = base + 1, .h1 = base + 2, .w0 = base + 3};
+	*l = (struct test_lane){ .b0 = base, .h0 = base + 1, .h1 = base + 2, .w0 = base + 3 };
 	for (int i = 0; i < NS_MAX && !r; i++) {
-		struct lane_step s = {l, i, NULL};
+		struct lane_step s = { l, i, NULL };
 
 		l->ns[i] = -1;
 		r = netns_thread(lane_ns_new, &s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The packet programs, run by the kernel on crafted packets (BPF_PROG_TEST_RUN): every field of what
- * comes out of the ring, every size class, and what is counted when there is no room.
+ * The packet programs, run by the kernel on crafted packets (BPF_PROG_TEST_RUN): every field of
+ * what comes out of the ring, every size class, and what is counted when there is no room.
  */
 #include <bpf/bpf.h>
 #include <sched.h>
@@ -53,10 +53,10 @@ static struct sense *start(const struct sense_opts *o)
 	struct {
 		uint32_t slot, is_box;
 		uint64_t cookie;
-	} dev = {SLOT, 1, DEV_COOKIE};
+	} dev = { SLOT, 1, DEV_COOKIE };
 	uint32_t ifindex = LO_IFINDEX;
 	struct sense *s = NULL;
-	struct diag d = {0};
+	struct diag d = { 0 };
 
 	if (sense_new(&s, o, &d))
 		fail_msg("sense_new: %s", d.text);
@@ -71,8 +71,8 @@ static void watch_own_netns(struct sense *s, uint64_t *ret_cookie)
 	uint32_t slot = SLOT;
 
 	assert_int_equal(0, getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, ret_cookie, &len));
-	assert_int_equal(0, bpf_map_update_elem(sense_map(s, "snt_netns"), ret_cookie, &slot,
-						BPF_ANY));
+	assert_int_equal(
+		0, bpf_map_update_elem(sense_map(s, "snt_netns"), ret_cookie, &slot, BPF_ANY));
 }
 
 /* An Ethernet frame with an IPv4 or IPv6 header and a payload that tells its own offset. */
@@ -88,7 +88,7 @@ static void craft(uint8_t *p, size_t len, bool v6)
 static int run(struct sense *s, uint32_t hook, const uint8_t *p, size_t len, uint32_t gso_segs,
 	       uint32_t gso_size)
 {
-	struct __sk_buff ctx = {.gso_segs = gso_segs, .gso_size = gso_size};
+	struct __sk_buff ctx = { .gso_segs = gso_segs, .gso_size = gso_size };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = p, .data_size_in = (uint32_t)len,
 		    .ctx_in = &ctx, .ctx_size_in = sizeof(ctx));
 
@@ -161,26 +161,26 @@ static void check_one(struct sense *s, const struct one *t, uint64_t cookie, uin
 static void test_one_record(void **state)
 {
 	static const struct one cases[] = {
-		{SNT_HOOK_WORLD, 60, false, 14, SNT_PKT_DATA_SMALL, false, false},
-		{SNT_HOOK_WORLD, 128, true, 14, SNT_PKT_DATA_SMALL, false, false},
-		{SNT_HOOK_WORLD, 129, false, 14, SNT_PKT_DATA_MEDIUM, false, false},
-		{SNT_HOOK_WORLD, 512, true, 14, SNT_PKT_DATA_MEDIUM, false, false},
-		{SNT_HOOK_WORLD, 513, true, 14, SNT_PKT_DATA_LARGE, false, false},
-		{SNT_HOOK_WORLD, 2048, true, 14, SNT_PKT_DATA_LARGE, false, false},
-		{SNT_HOOK_BOUNDARY, 60, false, 14, SNT_PKT_DATA_SMALL, false, false},
-		{SNT_HOOK_BOUNDARY, 512, true, 14, SNT_PKT_DATA_MEDIUM, false, false},
-		{SNT_HOOK_BOUNDARY, 513, true, 14, SNT_PKT_DATA_MEDIUM, true, false},
-		{SNT_HOOK_BOUNDARY, 3000, false, 14, SNT_PKT_DATA_MEDIUM, true, false},
-		{SNT_HOOK_BOX, 60, false, 14, SNT_PKT_DATA_SMALL, false, true},
-		{SNT_HOOK_BOX, 3000, true, 14, SNT_PKT_DATA_MEDIUM, true, true},
-		{SNT_HOOK_CG_EGRESS, 74, false, 0, SNT_PKT_DATA_SMALL, false, true},
-		{SNT_HOOK_CG_EGRESS, 74, true, 0, SNT_PKT_DATA_SMALL, false, true},
-		{SNT_HOOK_CG_EGRESS, 3000, true, 0, SNT_PKT_DATA_MEDIUM, true, true},
-		{SNT_HOOK_CG_INGRESS, 526, false, 0, SNT_PKT_DATA_MEDIUM, false, true},
-		{SNT_HOOK_CG_INGRESS, 527, true, 0, SNT_PKT_DATA_MEDIUM, true, true},
+		{ SNT_HOOK_WORLD, 60, false, 14, SNT_PKT_DATA_SMALL, false, false },
+		{ SNT_HOOK_WORLD, 128, true, 14, SNT_PKT_DATA_SMALL, false, false },
+		{ SNT_HOOK_WORLD, 129, false, 14, SNT_PKT_DATA_MEDIUM, false, false },
+		{ SNT_HOOK_WORLD, 512, true, 14, SNT_PKT_DATA_MEDIUM, false, false },
+		{ SNT_HOOK_WORLD, 513, true, 14, SNT_PKT_DATA_LARGE, false, false },
+		{ SNT_HOOK_WORLD, 2048, true, 14, SNT_PKT_DATA_LARGE, false, false },
+		{ SNT_HOOK_BOUNDARY, 60, false, 14, SNT_PKT_DATA_SMALL, false, false },
+		{ SNT_HOOK_BOUNDARY, 512, true, 14, SNT_PKT_DATA_MEDIUM, false, false },
+		{ SNT_HOOK_BOUNDARY, 513, true, 14, SNT_PKT_DATA_MEDIUM, true, false },
+		{ SNT_HOOK_BOUNDARY, 3000, false, 14, SNT_PKT_DATA_MEDIUM, true, false },
+		{ SNT_HOOK_BOX, 60, false, 14, SNT_PKT_DATA_SMALL, false, true },
+		{ SNT_HOOK_BOX, 3000, true, 14, SNT_PKT_DATA_MEDIUM, true, true },
+		{ SNT_HOOK_CG_EGRESS, 74, false, 0, SNT_PKT_DATA_SMALL, false, true },
+		{ SNT_HOOK_CG_EGRESS, 74, true, 0, SNT_PKT_DATA_SMALL, false, true },
+		{ SNT_HOOK_CG_EGRESS, 3000, true, 0, SNT_PKT_DATA_MEDIUM, true, true },
+		{ SNT_HOOK_CG_INGRESS, 526, false, 0, SNT_PKT_DATA_MEDIUM, false, true },
+		{ SNT_HOOK_CG_INGRESS, 527, true, 0, SNT_PKT_DATA_MEDIUM, true, true },
 	};
-	struct sense *s = start(&(struct sense_opts){0});
-	uint32_t runs[SNT_HOOK_MAX] = {0};
+	struct sense *s = start(&(struct sense_opts){ 0 });
+	uint32_t runs[SNT_HOOK_MAX] = { 0 };
 	struct snt_count c;
 	uint64_t cookie;
 
@@ -204,7 +204,7 @@ static void test_one_record(void **state)
 static void test_world_chunks(void **state)
 {
 	static struct got g;
-	struct sense *s = start(&(struct sense_opts){0});
+	struct sense *s = start(&(struct sense_opts){ 0 });
 	uint8_t p[PACKET_MAX];
 	struct snt_count c;
 
@@ -227,8 +227,7 @@ static void test_world_chunks(void **state)
 	assert_int_equal(g.rec[0].h.h.cpu_seq + 1, g.rec[1].h.h.cpu_seq);
 
 	assert_int_equal(g.rec[2].h.pkt_id, g.rec[3].h.pkt_id);
-	assert_true(g.rec[2].h.pkt_id != g.rec[0].h.pkt_id ||
-		    g.rec[2].h.h.cpu != g.rec[0].h.h.cpu);
+	assert_true(g.rec[2].h.pkt_id != g.rec[0].h.pkt_id || g.rec[2].h.h.cpu != g.rec[0].h.h.cpu);
 	for (int i = 2; i < 4; i++) {
 		assert_int_equal(sizeof(p), g.rec[i].h.len);
 		assert_memory_equal(p + g.rec[i].h.offset, g.rec[i].data, g.rec[i].h.data_len);
@@ -243,7 +242,7 @@ static void test_world_chunks(void **state)
 static void test_snapshot(void **state)
 {
 	static struct got g;
-	struct sense *s = start(&(struct sense_opts){.snapshot = 96});
+	struct sense *s = start(&(struct sense_opts){ .snapshot = 96 });
 	uint8_t p[PACKET_MAX];
 
 	(void)state;
@@ -263,9 +262,9 @@ static void test_snapshot(void **state)
 /* Nobody's: counted as filtered in slot 0, and nothing else. */
 static void test_stranger(void **state)
 {
-	static const uint32_t hooks[] = {SNT_HOOK_WORLD, SNT_HOOK_BOUNDARY, SNT_HOOK_BOX,
-					 SNT_HOOK_CG_EGRESS, SNT_HOOK_CG_INGRESS};
-	struct sense *s = start(&(struct sense_opts){0});
+	static const uint32_t hooks[] = { SNT_HOOK_WORLD, SNT_HOOK_BOUNDARY, SNT_HOOK_BOX,
+					  SNT_HOOK_CG_EGRESS, SNT_HOOK_CG_INGRESS };
+	struct sense *s = start(&(struct sense_opts){ 0 });
 	uint32_t ifindex = LO_IFINDEX;
 	static struct got g;
 	uint8_t p[64];
@@ -308,9 +307,9 @@ static void tally(void *arg, const void *rec, size_t len)
 /* A ring of one page: what is lost is counted, to the record. */
 static void test_overflow(void **state)
 {
-	const struct sense_opts o = {.world_ring_bytes = 4096, .packet_ring_bytes = 4096};
+	const struct sense_opts o = { .world_ring_bytes = 4096, .packet_ring_bytes = 4096 };
 	struct sense *s = start(&o);
-	struct tally t = {0};
+	struct tally t = { 0 };
 	struct snt_count w, b;
 	uint8_t p[PACKET_MAX];
 
@@ -339,9 +338,9 @@ static void test_overflow(void **state)
 /* Each lost record of a ring is a gap in its numbers. */
 static void test_sequence(void **state)
 {
-	const struct sense_opts o = {.packet_ring_bytes = 4096};
+	const struct sense_opts o = { .packet_ring_bytes = 4096 };
 	struct sense *s = start(&o);
-	struct tally t = {0};
+	struct tally t = { 0 };
 	struct snt_count b;
 	uint8_t p[100];
 
@@ -360,10 +359,32 @@ static void test_sequence(void **state)
 	sense_free(s);
 }
 
+/* The reader sleeps through a few records, and is woken when half a ring is waiting. */
+static void test_wake(void **state)
+{
+	const struct sense_opts o = { .packet_ring_bytes = 8192 };
+	struct sense *s = start(&o);
+	uint8_t p[100];
+	uint64_t begin;
+
+	(void)state;
+	craft(p, sizeof(p), false);
+	(void)run(s, SNT_HOOK_BOUNDARY, p, sizeof(p), 0, 0);
+	begin = mono_ns();
+	assert_int_equal(0, sense_wait(s, 50));
+	assert_true(mono_ns() - begin >= 45 * NSEC_PER_MSEC);
+	for (int i = 0; i < 20; i++)
+		(void)run(s, SNT_HOOK_BOUNDARY, p, sizeof(p), 0, 0);
+	begin = mono_ns();
+	assert_int_equal(0, sense_wait(s, 10000));
+	assert_true(mono_ns() - begin < 5000 * NSEC_PER_MSEC);
+	sense_free(s);
+}
+
 /* After sense_stop() nothing is seen, counted or emitted. */
 static void test_stop(void **state)
 {
-	struct sense *s = start(&(struct sense_opts){0});
+	struct sense *s = start(&(struct sense_opts){ 0 });
 	static struct got g;
 	struct snt_count c;
 	uint8_t p[64];
@@ -383,14 +404,14 @@ static void test_stop(void **state)
 
 static void test_refused(void **state)
 {
-	const struct sense_opts bad[] = {{.world_ring_bytes = 5000},
-					 {.life_ring_bytes = 64},
-					 {.snapshot = SNT_PKT_DATA_LARGE + 1}};
+	const struct sense_opts bad[] = { { .world_ring_bytes = 5000 },
+					  { .life_ring_bytes = 64 },
+					  { .snapshot = SNT_PKT_DATA_LARGE + 1 } };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct sense *s = NULL;
-		struct diag d = {0};
+		struct diag d = { 0 };
 
 		assert_int_equal(-EINVAL, sense_new(&s, &bad[i], &d));
 		assert_null(s);
@@ -404,7 +425,8 @@ int main(void)
 		cmocka_unit_test(test_one_record), cmocka_unit_test(test_world_chunks),
 		cmocka_unit_test(test_snapshot),   cmocka_unit_test(test_stranger),
 		cmocka_unit_test(test_overflow),   cmocka_unit_test(test_sequence),
-		cmocka_unit_test(test_stop),	   cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_wake),	   cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_refused),
 	};
 
 	cpu_set_t one;

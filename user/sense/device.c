@@ -26,8 +26,7 @@ static int clsact_attach(const struct dev_hook *d, int prog_fd, bool egress)
 {
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)d->ifindex,
 		    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE, .priority = 1,
-		    .prog_fd = prog_fd);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE, .priority = 1, .prog_fd = prog_fd);
 	int r = bpf_tc_hook_create(&hook);
 
 	if (r && r != -EEXIST)
@@ -44,8 +43,8 @@ static bool is_no_tcx(int err)
 
 int device_attach(struct dev_hook *d, int prog_fd, bool egress, bool no_tcx)
 {
-	int fd = no_tcx ? -EOPNOTSUPP :
-			  bpf_link_create(prog_fd, (int)d->ifindex,
+	int fd = no_tcx ? -EOPNOTSUPP
+			: bpf_link_create(prog_fd, (int)d->ifindex,
 					  (enum bpf_attach_type)(egress ? TCX_EGRESS : TCX_INGRESS),
 					  NULL);
 
@@ -93,7 +92,7 @@ static int clsact_remove(void *arg)
 
 void device_detach(struct dev_hook *d, bool egress)
 {
-	struct clsact_job job = {.dev = d, .egress = egress};
+	struct clsact_job job = { .dev = d, .egress = egress };
 	int ignored = d->clsact ? netns_thread(clsact_remove, &job) : 0; /* may be gone with it */
 
 	(void)ignored;
@@ -101,7 +100,7 @@ void device_detach(struct dev_hook *d, bool egress)
 		(void)close(d->link_fd);
 	if (d->netns_fd >= 0)
 		(void)close(d->netns_fd);
-	*d = (struct dev_hook){.link_fd = -1, .netns_fd = -1};
+	*d = (struct dev_hook){ .link_fd = -1, .netns_fd = -1 };
 }
 
 static int link_state(const struct dev_hook *d, bool egress)
@@ -110,7 +109,7 @@ static int link_state(const struct dev_hook *d, bool egress)
 		uint32_t type, id, prog_id, _pad;
 		uint32_t ifindex, attach_type;
 		uint64_t room[8];
-	} info = {0};
+	} info = { 0 };
 	uint32_t len = sizeof(info);
 	int r = bpf_obj_get_info_by_fd(d->link_fd, &info, &len);
 
@@ -124,8 +123,8 @@ static int link_state(const struct dev_hook *d, bool egress)
 
 static int filter_state(const struct dev_hook *d, int prog_fd, bool egress)
 {
-	struct clsact_job job = {.dev = d, .egress = egress};
-	struct bpf_prog_info info = {0};
+	struct clsact_job job = { .dev = d, .egress = egress };
+	struct bpf_prog_info info = { 0 };
 	uint32_t len = sizeof(info);
 	int r = netns_thread(clsact_ask, &job);
 

@@ -72,8 +72,8 @@ static int probe_storage(void)
 static int load_return(uint32_t type, uint32_t expected, int32_t value)
 {
 	const struct bpf_insn insns[] = {
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = value},
-		{.code = BPF_JMP | BPF_EXIT},
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = value },
+		{ .code = BPF_JMP | BPF_EXIT },
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = expected);
 
@@ -174,8 +174,8 @@ static int probe_raw_tp(void)
 static int load_on_btf(uint32_t type, uint32_t attach, const char *name, uint32_t kind)
 {
 	static const struct bpf_insn return_0[] = {
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
-		{.code = BPF_JMP | BPF_EXIT},
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0 },
+		{ .code = BPF_JMP | BPF_EXIT },
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = attach);
 	struct kernel_btf *k;
@@ -301,54 +301,56 @@ static int probe_symbols(void)
 #define ROOT_REMEDY "run it as root"
 
 static const struct feature features[] = {
-	{"root", "everything", "nothing can be loaded", ROOT_REMEDY, true, probe_root},
-	{"btf", "every program", "nothing can be loaded", BTF_REMEDY, true, probe_btf},
-	{"cgroup2", "A: the root-cgroup set", "no trial can be told from another",
-	 "mount it: mount -t cgroup2 none /sys/fs/cgroup/unified", true, probe_cgroup2},
-	{"netns", "the rig", "no lane can be made", "boot a kernel with CONFIG_NET_NS=y", true,
-	 probe_netns},
-	{"ring-buffer", "every record", "nothing can be read", "needs Linux 5.8", true, probe_ring},
-	{"sk-storage-clone", "owners of packets", "no packet has an owner", "needs Linux 5.10",
-	 true, probe_storage},
-	{"tcx", "W, B and box", "clsact filters are used instead", NULL, false, probe_tcx},
-	{"clsact", "W, B and box where there is no tcx", "none where tcx works",
-	 "boot a kernel with CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF", false, probe_clsact},
-	{"cgroup-skb", "A: packets of sockets", "packets at A are not seen",
-	 "boot a kernel with CONFIG_CGROUP_BPF=y", true, probe_cgroup_attach},
-	{"cgroup-sock", "A: sockets made and closed", "packets have no owner",
-	 "boot a kernel with CONFIG_CGROUP_BPF=y", true, probe_cgroup_sock},
-	{"cgroup-sock-addr", "A: connect and sendmsg", "destinations are seen in packets only",
-	 "boot a kernel with CONFIG_CGROUP_BPF=y", true, probe_cgroup_addr},
-	{"cgroup-sockopt", "A: setsockopt", "PACKET_QDISC_BYPASS and SOL_XDP go unseen", NULL,
-	 false, probe_cgroup_opt},
-	{"netns-cookie-skb", "A: packets of a box that left its cgroup",
-	 "known by the box's device instead; its loopback is not seen", NULL, false,
-	 probe_skb_cookie},
-	{"tp-btf", "identity: exec, fork, exit", "no session can be identified", BTF_REMEDY, true,
-	 probe_exec},
-	{"raw-tp", "A: refused system calls", "refusals by seccomp go unseen", NULL, false,
-	 probe_raw_tp},
-	{"kfree-skb-reason", "where and why a packet died", "'stopped by' is often unknown", NULL,
-	 false, probe_kfree_skb},
-	{"sock-send-length", "A: messages of every family", "sends of AF_PACKET go unseen at A",
-	 NULL, false, probe_send_length},
-	{"inet-sock-set-state", "A: states of TCP", "states are seen in packets only", NULL, false,
-	 probe_sock_state},
-	{"io-uring-complete", "A: refusals by io_uring", "refusals inside io_uring go unseen", NULL,
-	 false, probe_uring},
-	{"kernel-symbols", "names of functions that drop", "a drop names its reason only",
-	 "set kernel.kptr_restrict below 2", false, probe_symbols},
-	{"fentry", "nothing (a bonus)", "none: tracepoints are used", NULL, false, probe_fentry},
-	{"lsm", "nothing (a bonus)", "none: it would only enforce", NULL, false, probe_lsm},
-	{"user-namespaces", "targets that run without root", "such targets are not tested",
-	 "set kernel.unprivileged_userns_clone=1, or user.max_user_namespaces above 0", false,
-	 probe_userns},
-	{"ipv6", "probes over IPv6", "those probes are inconclusive",
-	 "boot without ipv6.disable=1", false, probe_ipv6},
+	{ "root", "everything", "nothing can be loaded", ROOT_REMEDY, true, probe_root },
+	{ "btf", "every program", "nothing can be loaded", BTF_REMEDY, true, probe_btf },
+	{ "cgroup2", "A: the root-cgroup set", "no trial can be told from another",
+	  "mount it: mount -t cgroup2 none /sys/fs/cgroup/unified", true, probe_cgroup2 },
+	{ "netns", "the rig", "no lane can be made", "boot a kernel with CONFIG_NET_NS=y", true,
+	  probe_netns },
+	{ "ring-buffer", "every record", "nothing can be read", "needs Linux 5.8", true,
+	  probe_ring },
+	{ "sk-storage-clone", "owners of packets", "no packet has an owner", "needs Linux 5.10",
+	  true, probe_storage },
+	{ "tcx", "W, B and box", "clsact filters are used instead", NULL, false, probe_tcx },
+	{ "clsact", "W, B and box where there is no tcx", "none where tcx works",
+	  "boot a kernel with CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF", false, probe_clsact },
+	{ "cgroup-skb", "A: packets of sockets", "packets at A are not seen",
+	  "boot a kernel with CONFIG_CGROUP_BPF=y", true, probe_cgroup_attach },
+	{ "cgroup-sock", "A: sockets made and closed", "packets have no owner",
+	  "boot a kernel with CONFIG_CGROUP_BPF=y", true, probe_cgroup_sock },
+	{ "cgroup-sock-addr", "A: connect and sendmsg", "destinations are seen in packets only",
+	  "boot a kernel with CONFIG_CGROUP_BPF=y", true, probe_cgroup_addr },
+	{ "cgroup-sockopt", "A: setsockopt", "PACKET_QDISC_BYPASS and SOL_XDP go unseen", NULL,
+	  false, probe_cgroup_opt },
+	{ "netns-cookie-skb", "A: packets of a box that left its cgroup",
+	  "known by the box's device instead; its loopback is not seen", NULL, false,
+	  probe_skb_cookie },
+	{ "tp-btf", "identity: exec, fork, exit", "no session can be identified", BTF_REMEDY, true,
+	  probe_exec },
+	{ "raw-tp", "A: refused system calls", "refusals by seccomp go unseen", NULL, false,
+	  probe_raw_tp },
+	{ "kfree-skb-reason", "where and why a packet died", "'stopped by' is often unknown", NULL,
+	  false, probe_kfree_skb },
+	{ "sock-send-length", "A: messages of every family", "sends of AF_PACKET go unseen at A",
+	  NULL, false, probe_send_length },
+	{ "inet-sock-set-state", "A: states of TCP", "states are seen in packets only", NULL, false,
+	  probe_sock_state },
+	{ "io-uring-complete", "A: refusals by io_uring", "refusals inside io_uring go unseen",
+	  NULL, false, probe_uring },
+	{ "kernel-symbols", "names of functions that drop", "a drop names its reason only",
+	  "set kernel.kptr_restrict below 2", false, probe_symbols },
+	{ "fentry", "nothing (a bonus)", "none: tracepoints are used", NULL, false, probe_fentry },
+	{ "lsm", "nothing (a bonus)", "none: it would only enforce", NULL, false, probe_lsm },
+	{ "user-namespaces", "targets that run without root", "such targets are not tested",
+	  "set kernel.unprivileged_userns_clone=1, or user.max_user_namespaces above 0", false,
+	  probe_userns },
+	{ "ipv6", "probes over IPv6", "those probes are inconclusive",
+	  "boot without ipv6.disable=1", false, probe_ipv6 },
 };
 _Static_assert(ARRAY_SIZE(features) <= FEATURES_MAX, "features_probe()'s result");
 
-static int say_nothing(enum libbpf_print_level level, const char *fmt, va_list ap) printf_like(2, 0);
+static int say_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
+	printf_like(2, 0);
 static int say_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
 {
 	(void)level;
@@ -366,8 +368,7 @@ int features_probe(struct feature_result ret[FEATURES_MAX])
 
 		r->feature = &features[i];
 		r->error = features[i].probe();
-		(void)str_copy(r->detail, sizeof(r->detail),
-			       r->error ? strerror(-r->error) : "ok");
+		(void)str_copy(r->detail, sizeof(r->detail), r->error ? strerror(-r->error) : "ok");
 	}
 	(void)libbpf_set_print(said);
 	return ARRAY_SIZE(features);

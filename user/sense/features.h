@@ -16,8 +16,8 @@ struct feature {
 
 struct feature_result {
 	const struct feature *feature;
-	int error;	   /* 0 = ok, else -errno */
-	char detail[96];   /* "ok", or the errno's text */
+	int error;	 /* 0 = ok, else -errno */
+	char detail[96]; /* "ok", or the errno's text */
 };
 
 #define FEATURES_MAX 40

@@ -11,8 +11,8 @@ static int attach(struct sense *s, const struct program *p, int cgroup_root_fd)
 
 	if (h->program != p) /* not chosen on this kernel */
 		return h->error;
-	h->link = p->kind == ATTACH_CGROUP ? bpf_program__attach_cgroup(h->prog, cgroup_root_fd) :
-					     bpf_program__attach(h->prog);
+	h->link = p->kind == ATTACH_CGROUP ? bpf_program__attach_cgroup(h->prog, cgroup_root_fd)
+					   : bpf_program__attach(h->prog);
 	h->error = h->link ? 0 : -errno;
 	return h->error;
 }

@@ -10,9 +10,9 @@ static const struct {
 	uint32_t hook;
 	bool egress;
 } devices[DEV_MAX] = {
-	[DEV_WORLD] = {SNT_HOOK_WORLD, false},
-	[DEV_BOUNDARY] = {SNT_HOOK_BOUNDARY, false},
-	[DEV_BOX] = {SNT_HOOK_BOX, true},
+	[DEV_WORLD] = { SNT_HOOK_WORLD, false },
+	[DEV_BOUNDARY] = { SNT_HOOK_BOUNDARY, false },
+	[DEV_BOX] = { SNT_HOOK_BOX, true },
 };
 
 struct dev_value { /* struct snt_dev of bpf/state.bpf.h */
@@ -33,15 +33,16 @@ static int dev_netns(const struct sense_lane *l, int dev)
 
 static uint32_t dev_ifindex(const struct sense_lane *l, int dev)
 {
-	return dev == DEV_WORLD	   ? l->world_ifindex :
-	       dev == DEV_BOUNDARY ? l->boundary_ifindex :
-				     l->box_ifindex;
+	return dev == DEV_WORLD	     ? l->world_ifindex
+	       : dev == DEV_BOUNDARY ? l->boundary_ifindex
+				     : l->box_ifindex;
 }
 
 static uint64_t dev_cookie(const struct sense_lane *l, int dev)
 {
-	return dev == DEV_WORLD ? l->world_cookie : dev == DEV_BOUNDARY ? l->host_cookie :
-									  l->box_cookie;
+	return dev == DEV_WORLD	     ? l->world_cookie
+	       : dev == DEV_BOUNDARY ? l->host_cookie
+				     : l->box_cookie;
 }
 
 static int attach_devices(void *arg)
@@ -70,8 +71,8 @@ static int attach_devices(void *arg)
 
 static int put_inum(struct sense *s, uint32_t inum, uint32_t slot)
 {
-	return inum ? bpf_map_update_elem(sense_map(s, "snt_drop_netns"), &inum, &slot, BPF_ANY) :
-		      0;
+	return inum ? bpf_map_update_elem(sense_map(s, "snt_drop_netns"), &inum, &slot, BPF_ANY)
+		    : 0;
 }
 
 static int put_maps(struct sense *s, const struct sense_lane *l)
@@ -79,7 +80,7 @@ static int put_maps(struct sense *s, const struct sense_lane *l)
 	int r = 0;
 
 	for (int i = 0; i < DEV_MAX && !r; i++) {
-		struct dev_value v = {l->lane, i == DEV_BOX, dev_cookie(l, i)};
+		struct dev_value v = { l->lane, i == DEV_BOX, dev_cookie(l, i) };
 		uint32_t ifindex = dev_ifindex(l, i);
 
 		if (ifindex)
@@ -99,7 +100,7 @@ static int put_maps(struct sense *s, const struct sense_lane *l)
 
 static void drop_maps(struct sense *s, const struct sense_lane *l)
 {
-	const uint32_t inums[] = {l->box_inum, l->host_inum, l->world_inum};
+	const uint32_t inums[] = { l->box_inum, l->host_inum, l->world_inum };
 
 	for (int i = 0; i < DEV_MAX; i++) {
 		uint32_t ifindex = dev_ifindex(l, i);
@@ -113,7 +114,7 @@ static void drop_maps(struct sense *s, const struct sense_lane *l)
 static int open_devices(struct lane_hooks *h, const struct sense_lane *l)
 {
 	for (int i = 0; i < DEV_MAX; i++)
-		h->dev[i] = (struct dev_hook){.link_fd = -1, .netns_fd = -1};
+		h->dev[i] = (struct dev_hook){ .link_fd = -1, .netns_fd = -1 };
 	for (int i = 0; i < DEV_MAX; i++) {
 		struct dev_hook *d = &h->dev[i];
 
@@ -129,7 +130,7 @@ static int open_devices(struct lane_hooks *h, const struct sense_lane *l)
 
 int sense_attach_lane(struct sense *s, const struct sense_lane *l, struct diag *d)
 {
-	struct lane_job job = {.sense = s};
+	struct lane_job job = { .sense = s };
 	int r;
 
 	if (!l->lane || l->lane >= SNT_SLOT_MAX || !l->world_ifindex || !l->boundary_ifindex)
@@ -161,14 +162,14 @@ void sense_detach_lane(struct sense *s, uint32_t lane)
 	for (int i = 0; i < DEV_MAX; i++)
 		device_detach(&h->dev[i], devices[i].egress);
 	drop_maps(s, &h->lane);
-	*h = (struct lane_hooks){0};
+	*h = (struct lane_hooks){ 0 };
 }
 
 /* ---- state ---- */
 
 static bool host_state(const struct sense *s, const struct host_hook *h, char detail[64])
 {
-	struct bpf_link_info info = {0};
+	struct bpf_link_info info = { 0 };
 	uint32_t len = sizeof(info);
 	int r;
 

@@ -20,7 +20,7 @@ static void *job_run(void *arg)
 
 int netns_thread(int (*fn)(void *arg), void *arg)
 {
-	struct job j = {fn, arg, 0};
+	struct job j = { fn, arg, 0 };
 	pthread_t thread;
 	int r = pthread_create(&thread, NULL, job_run, &j);
 

@@ -9,8 +9,8 @@ int probe_program(uint32_t type, uint32_t expected_attach, const struct bpf_insn
 		  size_t insns_n)
 {
 	static const struct bpf_insn return_1[] = {
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1},
-		{.code = BPF_JMP | BPF_EXIT},
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1 },
+		{ .code = BPF_JMP | BPF_EXIT },
 	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = expected_attach);
 	cleanup_fd int fd = -1;
@@ -26,9 +26,9 @@ int probe_program(uint32_t type, uint32_t expected_attach, const struct bpf_insn
 int probe_skb_cookie(void)
 {
 	static const struct bpf_insn insns[] = {
-		{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_netns_cookie},
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1},
-		{.code = BPF_JMP | BPF_EXIT},
+		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_get_netns_cookie },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1 },
+		{ .code = BPF_JMP | BPF_EXIT },
 	};
 
 	return probe_program(BPF_PROG_TYPE_CGROUP_SKB, 0, insns, ARRAY_SIZE(insns));
@@ -39,14 +39,27 @@ static int no_skb_cookie(void)
 	return probe_skb_cookie() ? 0 : -EALREADY;
 }
 
-#define CGROUP(HOOK, NAME) {.hook = HOOK, .name = NAME, .kind = ATTACH_CGROUP}
+#define CGROUP(HOOK, NAME)                                                                         \
+	{                                                                                          \
+		.hook = HOOK, .name = NAME, .kind = ATTACH_CGROUP                                  \
+	}
 #define CGROUP_IF(HOOK, NAME, WANTED)                                                              \
-	{.hook = HOOK, .name = NAME, .kind = ATTACH_CGROUP, .wanted = WANTED}
-#define DEVICE(HOOK, NAME) {.hook = HOOK, .name = NAME, .kind = ATTACH_DEVICE}
-#define RAW(HOOK, NAME) {.hook = HOOK, .name = NAME, .kind = ATTACH_TRACE}
+	{                                                                                          \
+		.hook = HOOK, .name = NAME, .kind = ATTACH_CGROUP, .wanted = WANTED                \
+	}
+#define DEVICE(HOOK, NAME)                                                                         \
+	{                                                                                          \
+		.hook = HOOK, .name = NAME, .kind = ATTACH_DEVICE                                  \
+	}
+#define RAW(HOOK, NAME)                                                                            \
+	{                                                                                          \
+		.hook = HOOK, .name = NAME, .kind = ATTACH_TRACE                                   \
+	}
 #define TRACE(HOOK, NAME, TP, MIN, MAX)                                                            \
-	{.hook = HOOK, .name = NAME, .kind = ATTACH_TRACE, .tracepoint = TP, .args_min = MIN,      \
-	 .args_max = MAX}
+	{                                                                                          \
+		.hook = HOOK, .name = NAME, .kind = ATTACH_TRACE, .tracepoint = TP,                \
+		.args_min = MIN, .args_max = MAX                                                   \
+	}
 
 const struct program programs[] = {
 	TRACE(SNT_HOOK_EXIT, "snt_exit", "sched_process_exit", 1, 9),

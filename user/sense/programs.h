@@ -16,9 +16,9 @@ struct program {
 	uint32_t hook;	  /* SNT_HOOK_* */
 	const char *name; /* in the object */
 	enum attach_kind kind;
-	const char *tracepoint;	    /* tp_btf: must be in the kernel's BTF. NULL: none needed */
-	int args_min, args_max;	    /* how many arguments the tracepoint must have */
-	int (*wanted)(void);	    /* 0 where the kernel can run it; NULL = always */
+	const char *tracepoint; /* tp_btf: must be in the kernel's BTF. NULL: none needed */
+	int args_min, args_max; /* how many arguments the tracepoint must have */
+	int (*wanted)(void);	/* 0 where the kernel can run it; NULL = always */
 };
 
 /* In the order in which they are attached: what keeps the marks before what sets them. */

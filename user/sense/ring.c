@@ -19,7 +19,7 @@ int ring_init(struct ring *r, int map_fd, size_t size)
 		(void)munmap(consumer, page);
 		return err;
 	}
-	*r = (struct ring){consumer, producer, page, size};
+	*r = (struct ring){ consumer, producer, page, size };
 	return 0;
 }
 
@@ -29,7 +29,7 @@ void ring_done(struct ring *r)
 		(void)munmap(r->consumer_page, r->page);
 	if (r->producer_page)
 		(void)munmap(r->producer_page, r->page + 2 * r->size);
-	*r = (struct ring){0};
+	*r = (struct ring){ 0 };
 }
 
 int ring_drain(struct ring *r, void (*sink)(void *arg, const void *rec, size_t len), void *arg)

@@ -14,7 +14,7 @@
 struct ring {
 	void *consumer_page; /* owned mappings */
 	void *producer_page;
-	size_t page, size;   /* of a page, of the data */
+	size_t page, size; /* of a page, of the data */
 };
 
 /* map_fd is borrowed; size is the map's max_entries. 0 or -errno. */

@@ -15,7 +15,8 @@
 #define LIFE_RING_BYTES (4u << 20)
 #define WAKE_BYTES_MAX (1u << 20) /* or half a ring where that is less */
 
-/* The first thing that libbpf complained about in an attempt, for the diagnosis. Loading is one thread's at a time. */
+/* The first thing that libbpf complained about in an attempt, for the diagnosis. Loading is one
+ * thread's at a time. */
 static _Thread_local char libbpf_said[256];
 static _Thread_local char libbpf_refused[32]; /* program that did not load */
 
@@ -63,7 +64,7 @@ static bool ring_size_ok(uint32_t bytes)
 
 static int opts_check(const struct sense_opts *o, struct diag *d)
 {
-	const uint32_t sizes[] = {o->world_ring_bytes, o->packet_ring_bytes, o->life_ring_bytes};
+	const uint32_t sizes[] = { o->world_ring_bytes, o->packet_ring_bytes, o->life_ring_bytes };
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
 		if (sizes[i] && !ring_size_ok(sizes[i]))
@@ -120,7 +121,7 @@ static int choose_programs(struct sense *s, char refused[][32], size_t refused_n
 		if (prog && bpf_program__set_autoload(prog, !r))
 			return -EINVAL;
 		if (!r)
-			*h = (struct host_hook){.program = p, .prog = prog};
+			*h = (struct host_hook){ .program = p, .prog = prog };
 		else if (!h->prog)
 			h->error = r;
 	}
@@ -131,7 +132,8 @@ static const char *remedy(int err)
 {
 	switch (err) {
 	case -EPERM:
-		return "run it as root, or with CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and CAP_SYS_ADMIN";
+		return "run it as root, or with CAP_BPF, CAP_PERFMON, CAP_NET_ADMIN and "
+		       "CAP_SYS_ADMIN";
 	case -ENOENT:
 	case -ESRCH:
 		return "the kernel needs CONFIG_DEBUG_INFO_BTF and CONFIG_BPF_SYSCALL";
@@ -200,7 +202,7 @@ static int digest_object(struct sense *s)
 static int open_ring(struct sense *s, uint32_t ring, struct bpf_map *map)
 {
 	/* Edge-triggered: what is in the ring already wakes nobody, only the kernel's call does. */
-	struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.u32 = ring};
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET, .data.u32 = ring };
 	int fd = bpf_map__fd(map);
 
 	if (epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev))
@@ -226,8 +228,8 @@ static int open_rings(struct sense *s)
 /* What unreachable, prohibiting and black-hole routes call: they name no reason, as of 6.18. */
 static void find_callers(struct sense *s)
 {
-	static const char *const callers[] = {"ip_error", "ip6_pkt_drop", "dst_discard_out",
-					      "ip6_pkt_discard", "ip6_pkt_prohibit"};
+	static const char *const callers[] = { "ip_error", "ip6_pkt_drop", "dst_discard_out",
+					       "ip6_pkt_discard", "ip6_pkt_prohibit" };
 	size_t n = 0;
 
 	_Static_assert(ARRAY_SIZE(callers) <= ARRAY_SIZE(s->skel->bss->snt_caller_start),

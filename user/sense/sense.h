@@ -5,12 +5,13 @@
  * What is watched at A: marked sessions and their descendants, the run's cgroup, and the network
  * namespaces of the lanes' boxes. Host and world are watched for drops alone.
  *
- * Life: sense_new(), sense_attach_host(), sense_attach_lane() and sense_watch_cgroup() in any order,
- * then sense_wait() and sense_drain() in a loop; at the end sense_stop(), a last sense_drain(), and
- * only then sense_count(): read earlier, records on their way look like loss.
+ * Life: sense_new(), sense_attach_host(), sense_attach_lane() and sense_watch_cgroup() in any
+ * order, then sense_wait() and sense_drain() in a loop; at the end sense_stop(), a last
+ * sense_drain(), and only then sense_count(): read earlier, records on their way look like loss.
  *
  * Threads: sense_wait() and sense_drain() belong to one thread. sense_count(), sense_recursion(),
- * sense_hook_state() and the sense_watch_*() family may be called from another at the same time. Attaching, detaching and stopping are one thread's at a time.
+ * sense_hook_state() and the sense_watch_*() family may be called from another at the same time.
+ * Attaching, detaching and stopping are one thread's at a time.
  */
 #ifndef SENTINEL_SENSE_H
 #define SENTINEL_SENSE_H
@@ -29,12 +30,12 @@ struct sense_opts {
 	uint32_t snapshot; /* most bytes copied of a packet elsewhere than at W; 0 = 512, at most
 			    * SNT_PKT_DATA_LARGE */
 	/* The run's cgroup v2: its id (inode number of its directory) and its level below the root
-	 * of the hierarchy (the root is 0). Trials' cgroups are its children. 0, 0 = none: then only
-	 * marks and namespaces say what is ours. */
+	 * of the hierarchy (the root is 0). Trials' cgroups are its children. 0, 0 = none: then
+	 * only marks and namespaces say what is ours. */
 	uint64_t run_cgroup_id;
 	uint32_t run_cgroup_level;
-	/* Only sessions announced by sense_watch_mark() are marked: those of another run on the same
-	 * machine are then strangers. */
+	/* Only sessions announced by sense_watch_mark() are marked: those of another run on the
+	 * same machine are then strangers. */
 	bool known_marks_only;
 };
 
@@ -61,9 +62,9 @@ struct sense_lane {
 	uint32_t box_inum, host_inum, world_inum;
 };
 
-/* Attaches W, B and box to the lane's devices: by tcx, or by a clsact filter where the kernel has no
- * tcx. Enters the namespaces in a thread of its own. W and B must succeed; -EEXIST where the lane
- * is attached already. */
+/* Attaches W, B and box to the lane's devices: by tcx, or by a clsact filter where the kernel has
+ * no tcx. Enters the namespaces in a thread of its own. W and B must succeed; -EEXIST where the
+ * lane is attached already. */
 int sense_attach_lane(struct sense *s, const struct sense_lane *l, struct diag *d) must_check;
 
 /* Undoes sense_attach_lane(); a lane that is not attached is fine. */
@@ -84,8 +85,8 @@ typedef void (*sense_sink_fn)(void *arg, const void *rec, size_t len);
 /* Sleeps until a ring passed its fill mark, or for timeout_ms. 0 or -errno (-EINTR on a signal). */
 int sense_wait(struct sense *s, int timeout_ms) must_check;
 
-/* Hands over what is in the rings now, ring by ring, lifecycle first, at most a ring's size of each.
- * Number of records. */
+/* Hands over what is in the rings now, ring by ring, lifecycle first, at most a ring's size of
+ * each. Number of records. */
 int sense_drain(struct sense *s, sense_sink_fn sink, void *arg);
 
 /* No program emits from now on: call, then drain, then count. It closes a gate in the kernel and

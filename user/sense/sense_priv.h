@@ -16,8 +16,8 @@ enum { RING_WORLD, RING_PACKET, RING_LIFE, RING_MAX }; /* as in bpf/config.bpf.h
 enum { DEV_WORLD, DEV_BOUNDARY, DEV_BOX, DEV_MAX };
 
 struct dev_hook {
-	int link_fd;	  /* tcx; -1 where it is not attached, or by clsact */
-	int netns_fd;	  /* of the device; a duplicate, owned. clsact needs it to ask and to detach */
+	int link_fd;  /* tcx; -1 where it is not attached, or by clsact */
+	int netns_fd; /* of the device; a duplicate, owned. clsact needs it to ask and to detach */
 	uint32_t ifindex; /* 0: none */
 	bool clsact;
 };

@@ -57,7 +57,7 @@ static int symbols_line(struct symbols *s, char *line)
 	len = MIN(len, (size_t)SYMBOL_NAME_MAX - 1);
 	if (symbols_grow(s, SYMBOL_NAME_MAX))
 		return -ENOMEM;
-	s->all[s->n++] = (struct symbol){addr, (uint32_t)s->names_len};
+	s->all[s->n++] = (struct symbol){ addr, (uint32_t)s->names_len };
 	memcpy(s->names + s->names_len, name, len);
 	s->names[s->names_len + len] = '\0';
 	s->names_len += len + 1;

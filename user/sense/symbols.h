@@ -17,8 +17,8 @@ void symbols_free(struct symbols *s); /* NULL is fine */
 /* The function that holds addr; after symbols_wait(). False where none is known. */
 bool symbols_find(const struct symbols *s, uint64_t addr, char ret[SYMBOL_NAME_MAX]);
 
-/* Where a function starts and the next one begins; after symbols_wait(). False where it is not known
- * (any more): not every kernel has every function. */
+/* Where a function starts and the next one begins; after symbols_wait(). False where it is not
+ * known (any more): not every kernel has every function. */
 bool symbols_range(const struct symbols *s, const char *name, uint64_t *ret_start,
 		   uint64_t *ret_end);
 

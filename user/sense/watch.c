@@ -42,7 +42,7 @@ int sense_count(struct sense *s, uint32_t hook, uint32_t slot, struct snt_count 
 {
 	uint32_t key = hook * SNT_SLOT_MAX + slot;
 	cleanup_free struct snt_count *per_cpu = NULL;
-	struct snt_count sum = {0};
+	struct snt_count sum = { 0 };
 	int cpus = libbpf_num_possible_cpus();
 	int r;
 
@@ -64,7 +64,7 @@ int sense_count(struct sense *s, uint32_t hook, uint32_t slot, struct snt_count 
 
 uint64_t sense_recursion(struct sense *s, uint32_t hook)
 {
-	struct bpf_prog_info info = {0};
+	struct bpf_prog_info info = { 0 };
 	uint32_t len = sizeof(info);
 
 	if (hook >= SNT_HOOK_MAX || !s->host[hook].prog)
