@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # what lib.sh sets
 # What the life-*.sh tests share: what a run leaves on the machine. Sourced after lib.sh.
 #
 # Other runs may live on the machine at the same time. What is ours is known by a variable in the
@@ -22,15 +22,6 @@ tagged_pids() {
 	grep -lzxF "SENTINEL_TEST_TAG=$tag" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
 }
 
-# Pids of the live processes in the cgroups of these runs.
-cgroup_pids() { # run...
-	local run
-
-	for run in "$@"; do
-		find "$cgroup_root/sentinel-$run" -name cgroup.procs -exec cat {} + 2>/dev/null
-	done
-}
-
 # The run of a daemon: the name of the lock file that it holds. Nothing where it has none yet.
 run_of() { # daemon
 	find "/proc/$1/fd" -lname "$lock_folder/*" -printf '%l\n' 2>/dev/null |
@@ -47,7 +38,7 @@ is_locked() { # run
 
 # ---- what there is: one thing a line, sorted ----
 
-# In the order "kind name". Of runs only the dead ones: who has the lock lives.
+# Cgroups and lock files of runs that are dead: nobody holds the lock.
 dead_runs() {
 	local path run
 
@@ -56,6 +47,12 @@ dead_runs() {
 		run=${path##*/}
 		is_locked "${run#sentinel-}" || echo "run $path"
 	done
+}
+
+# What is dead now must be gone after the next start; what dies later is not looked for any more, it
+# may be somebody else's.
+note_dead_runs() {
+	dead_runs >>"$tmp/dead"
 }
 
 bpf_ids() {
@@ -74,59 +71,55 @@ holders() {
 		sed -E 's|^/proc/([0-9]+)/[^ ]* |\1 namespace |'
 }
 
-# Time of a process's start in clock ticks since boot.
-started() { # pid
-	sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20
-}
-
-# Live processes of other people: all but ours, and but orphans that came after the census began.
+# Live processes of other people. A sandbox's that had left its cgroup would count as one; but then
+# the sandbox would have had the right to write to the machine's cgroups.
 strangers() {
 	local pid mine
 
-	mine=" $(tagged_pids | tr '\n' ' ') $$ $BASHPID "
+	mine=" $(tagged_pids | tr '\n' ' ') "
 	for pid in /proc/[0-9]*; do
 		pid=${pid#/proc/}
-		[[ $mine == *" $pid "* ]] && continue
-		if [ "$(awk '/^PPid:/ { print $2 }' "/proc/$pid/status" 2>/dev/null)" = 1 ] &&
-			[ "$(started "$pid" || echo 0)" -gt "${census_ticks:-0}" ]; then
-			continue
-		fi
-		echo "$pid"
+		[[ $mine == *" $pid "* ]] || echo "$pid"
 	done
 }
 
 # Everything that a run could leave. What only strangers hold is left out.
 census() {
-	local held
+	local held theirs
 
-	held=$(awk 'NR == FNR { stranger[$1] = 1; next }
+	held=$(holders)
+	theirs=$(awk 'NR == FNR { stranger[$1] = 1; next }
 		{ thing = $2 " " $3; all[thing] = 1; if (!($1 in stranger)) own[thing] = 1 }
-		END { for (t in all) if (!(t in own)) print t }' <(strangers) <(holders))
+		END { for (t in all) if (!(t in own)) print t }' <(strangers) - <<<"$held")
 	{
 		bpf_ids
-		holders | cut -d' ' -f2-
+		cut -d' ' -f2- <<<"$held"
 		ip -o link show | awk '{ print "link", $1, $2 }'
 		sed 's/^/mount /' /proc/self/mountinfo
 		find /sys/fs/bpf -mindepth 1 -printf 'pin %p\n'
 		find /dev/shm /run/sentinel "$tmp/temporary" -mindepth 1 ! -path "$lock_folder/*" \
 			-printf 'file %p\n' 2>/dev/null
 		dead_runs
-		tagged_pids | sed 's/^/process /'
-	} | sort -u | grep -vxF -f <(echo "$held" | sed '/^$/d')
+		tagged_pids | while read -r pid; do
+			echo "process $pid $(tr '\0' ' ' <"/proc/$pid/cmdline")in" \
+				"$(sed -n 's/^0:://p' "/proc/$pid/cgroup")"
+		done 2>/dev/null
+	} | sort -u | grep -vxF -f <(sed '/^$/d' <<<"$theirs")
 }
 
 begin_census() {
-	census_ticks=$(started $BASHPID)
 	census >"$tmp/before"
 }
 
 # What there is now and was not at begin_census, one a line; looked at for up to 2 s, since the
 # kernel lets go of programs and namespaces a little after their last holder has died.
 left_over() {
-	local tries left
+	local left until
 
 	left=$(comm -13 "$tmp/before" <(census))
-	for ((tries = 0; tries < 20 && ${#left} > 0; tries++)); do
+	[ ! -e "$tmp/dead" ] || left=$(grep -v '^run ' <<<"$left"; grep -xF -f "$tmp/dead" <<<"$left")
+	until=$((${EPOCHREALTIME/./} + 2000000))
+	while [ -n "$left" ] && [ "${EPOCHREALTIME/./}" -lt $until ]; do
 		read -r -t 0.1 _ <>"$tmp/never" || true
 		left=$(comm -12 <(echo "$left") <(census))
 	done
