@@ -15,24 +15,26 @@
 #define TCX_EGRESS 47
 #define LINK_TYPE_TCX 11
 
-#define CLSACT_HANDLE 0x53
-
 static enum bpf_tc_attach_point clsact_point(bool egress)
 {
 	return egress ? BPF_TC_EGRESS : BPF_TC_INGRESS;
 }
 
-static int clsact_attach(const struct dev_hook *d, int prog_fd, bool egress)
+/* The kernel chooses handle and priority, so that two observers of one device stay apart. */
+static int clsact_attach(struct dev_hook *d, int prog_fd, bool egress)
 {
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)d->ifindex,
 		    .attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS);
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE, .priority = 1, .prog_fd = prog_fd);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .prog_fd = prog_fd);
 	int r = bpf_tc_hook_create(&hook);
 
 	if (r && r != -EEXIST)
 		return r;
 	hook.attach_point = clsact_point(egress);
-	return bpf_tc_attach(&hook, &opts);
+	r = bpf_tc_attach(&hook, &opts);
+	d->handle = opts.handle;
+	d->priority = opts.priority;
+	return r;
 }
 
 /* The kernels without tcx don't know the attach type. */
@@ -70,7 +72,7 @@ static int clsact_ask(void *arg)
 	struct clsact_job *j = arg;
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)j->dev->ifindex,
 		    .attach_point = clsact_point(j->egress));
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE, .priority = 1);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = j->dev->handle, .priority = j->dev->priority);
 	int r = netns_enter(j->dev->netns_fd);
 
 	if (!r)
@@ -84,7 +86,7 @@ static int clsact_remove(void *arg)
 	struct clsact_job *j = arg;
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)j->dev->ifindex,
 		    .attach_point = clsact_point(j->egress));
-	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE, .priority = 1);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = j->dev->handle, .priority = j->dev->priority);
 	int r = netns_enter(j->dev->netns_fd);
 
 	return r ? r : bpf_tc_detach(&hook, &opts);

@@ -20,6 +20,7 @@ struct dev_hook {
 	int netns_fd; /* of the device; a duplicate, owned. clsact needs it to ask and to detach */
 	uint32_t ifindex; /* 0: none */
 	bool clsact;
+	uint32_t handle, priority; /* of the clsact filter */
 };
 
 struct lane_hooks {
