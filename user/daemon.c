@@ -25,12 +25,18 @@ struct sabotage { /* of the instrument, for its own tests; written into the capt
 
 #define LOSS_POLL_MS 100      /* how finely a loss is placed in time */
 #define READY_TIMEOUT_MS 5000 /* for the far side to listen */
-#define WINDOW_SLACK_MS 20    /* records on their way when a window ends */
+#define WATCHED_MAX 2048   /* trials watched at once: half of what the kernel side has room for */
+#define WINDOW_SLACK_MS 20 /* records on their way when a window ends */
 
 struct counters {
 	struct snt_count count[SNT_HOOK_MAX][LANES_MAX + 1];
 	uint64_t recursion[SNT_HOOK_MAX];
 	uint64_t time_ns;
+};
+
+struct watched { /* a trial that the kernel side knows */
+	uint32_t trial;
+	uint64_t cgroup_id, mark;
 };
 
 struct daemon {
@@ -49,9 +55,9 @@ struct daemon {
 	struct lane lanes[LANES_MAX + 1]; /* by number */
 	struct farside farsides[LANES_MAX + 1];
 	uint32_t trials_n;
-	uint32_t lane_trials[LANES_MAX + 1];  /* how many each lane has had: addresses count them */
-	uint64_t trial_cgroup[LANES_MAX + 1]; /* of the trial in the lane; 0 = none */
+	uint32_t lane_trials[LANES_MAX + 1]; /* how many each lane has had: addresses count them */
 	uint32_t lane_trial[LANES_MAX + 1];
+	struct watched watched[WATCHED_MAX]; /* by trial, modulo */
 	struct counters seen;
 };
 
@@ -376,7 +382,7 @@ static int make_rig(struct daemon *d, const struct sabotage *s, struct diag *dia
 static int begin_run(struct daemon *d, uint32_t repeat, uint32_t world_ring,
 		     const struct sabotage *s, struct diag *diag)
 {
-	struct sense_opts o = { .world_ring_bytes = world_ring };
+	struct sense_opts o = { .world_ring_bytes = world_ring, .known_marks_only = true };
 	struct ev begin;
 	int err;
 
@@ -523,6 +529,32 @@ static int complete_trial(struct daemon *d, struct ev_trial *t)
 	return err;
 }
 
+static uint64_t mark_of(const struct ev_trial *t)
+{
+	uint64_t mark = 0;
+
+	for (int i = 0; i < 8; i++)
+		mark = mark << 8 | t->nonce[i];
+	return mark;
+}
+
+/* From before its first process until WATCHED_MAX trials later: what a platform left running is
+ * still known then. */
+static int watch_trial(struct daemon *d, const struct ev_trial *t)
+{
+	struct watched *w = &d->watched[t->id % WATCHED_MAX];
+	int err;
+
+	if (w->trial) {
+		sense_unwatch_cgroup(d->sense, w->cgroup_id);
+		sense_unwatch_mark(d->sense, w->mark);
+		(void)!cgroup_trial_remove(&d->cgroups, w->trial);
+	}
+	*w = (struct watched){ .trial = t->id, .cgroup_id = t->cgroup_id, .mark = mark_of(t) };
+	err = sense_watch_cgroup(d->sense, w->cgroup_id, t->lane);
+	return err ? err : sense_watch_mark(d->sense, w->mark, t->lane);
+}
+
 static int on_trial_new(struct daemon *d, const struct control_message *m)
 {
 	bool closed = control_flag(m, "closed");
@@ -544,7 +576,7 @@ static int on_trial_new(struct daemon *d, const struct control_message *m)
 	if (!err)
 		err = cgroup_trial_make(&d->cgroups, t->id, &cgroup, &t->cgroup_id);
 	if (!err)
-		err = sense_watch_cgroup(d->sense, t->cgroup_id, t->lane);
+		err = watch_trial(d, t);
 	if (!err && l->closed != closed)
 		err = lane_set_closed(l, closed);
 	if (!err)
@@ -559,7 +591,6 @@ static int on_trial_new(struct daemon *d, const struct control_message *m)
 	if (err)
 		return answer_error(d, strerror(-err));
 	d->lane_trial[t->lane] = t->id;
-	d->trial_cgroup[t->lane] = t->cgroup_id;
 
 	json_out_init(&raw);
 	err = evjson_write(&raw, &ev);
