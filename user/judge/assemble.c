@@ -26,7 +26,8 @@ uint32_t trial_window_ms(const struct correlate *c, const struct trial_state *t)
 
 enum where { WHERE_W, WHERE_B, WHERE_A, WHERE_EXEC, WHERE_NOT_VERDICT };
 
-/* Loss at kfree_skb makes stopped_by unknown, no more (DESIGN.md 3.5). */
+/* Loss at kfree_skb makes stopped_by unknown, no more (DESIGN.md 3.5); at sys_enter too, which only
+ * tells a call that seccomp answered from one that the kernel refused. */
 static enum where where_of(uint32_t hook)
 {
 	switch (hook) {
@@ -37,6 +38,7 @@ static enum where where_of(uint32_t hook)
 	case SNT_HOOK_EXEC:
 		return WHERE_EXEC;
 	case SNT_HOOK_KFREE_SKB:
+	case SNT_HOOK_SYS_ENTER:
 		return WHERE_NOT_VERDICT;
 	default:
 		return WHERE_A;
