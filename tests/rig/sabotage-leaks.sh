@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# A hole beside the control. The probe's own packet is stopped, and its token gets out by another
+# way, in other clothes: an escape wherever a token can be read, and never contained.
+set -u
+. "$(dirname "$0")/lib.sh"
+need perl
+perl -MDigest::SHA -MMIME::Base64 -e 1 2>/dev/null || skip "perl's Digest::SHA is not installed"
+
+readable=(other-port other-address canary-like upper-hex raw-bytes base64 in-json huge-datagram
+	stream bytewise-stream much-first dns-labels ping)
+unreadable=(two-datagrams xored)
+
+make_target closed
+targets=(-t "$(target closed)")
+for way in "${readable[@]}" "${unreadable[@]}" reversed-to-trial closed-port; do
+	sed "s|@HOW@|$way|g" "$tmp/targets/leaks.yaml" >"$(target "leaks-$way")"
+	targets+=(-t "$(target "leaks-$way")")
+done
+run_sentinel leaks -p udp-send "${targets[@]}"
+
+run_is leaks valid
+cell_is leaks closed udp-send contained
+for way in "${readable[@]}"; do
+	is "$way: sent, in on and on2" "$(grep -cx "$way" "$tmp/targets/state/leaks")" 2
+	cell_is leaks "leaks-$way" udp-send escaped
+	is "$way: grade" "$(cell_of leaks "leaks-$way" udp-send .grade)" payload
+done
+for way in other-port other-address canary-like stream dns-labels ping; do
+	holds "$way: by which way ($(cell_of leaks "leaks-$way" udp-send .via))" \
+		test "$(cell_of leaks "leaks-$way" udp-send .via)" != null
+done
+for way in "${unreadable[@]}"; do
+	is "$way: sent, in on and on2" "$(grep -cx "$way" "$tmp/targets/state/leaks")" 2
+	cell_is leaks "leaks-$way" udp-send inconclusive unexplained-traffic
+done
+# Bytes that say nothing, but to the trial's own address, and seen at its own boundary.
+cell_is leaks leaks-reversed-to-trial udp-send escaped
+is "reversed-to-trial: grade" "$(cell_of leaks leaks-reversed-to-trial udp-send .grade)" signal
+# A SYN that was refused: nothing was handed over, but something went out.
+cell_is leaks leaks-closed-port udp-send inconclusive unexplained-traffic
+is "the exit code" "$code" 1
+replays leaks
+finish
