@@ -202,7 +202,7 @@ said() { # word
 	if [ -e "$file" ]; then wc -l <"$file"; else echo 0; fi
 }
 
-# The first start of waits-for-test stops until release_held; meanwhile the test does its mischief.
+# The first start of the wrapper hold ends with release_held; meanwhile the test does its mischief.
 hold_again() {
 	rm -rf "$tmp/targets/state/held" "$tmp/targets/state/release"
 }

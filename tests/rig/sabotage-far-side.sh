@@ -45,7 +45,23 @@ cell_is quiet unshare-net udp-send inconclusive witnesses-disagree
 is "quiet: what is not scored is still listed: off crossed" \
 	"$(cell_of quiet unshare-net udp-send .arms.off.crossed)" true
 
-for run in honest no-collector no-ipv6 quiet; do
+# It dies in mid-run: what was answered before speaks for nothing after.
+make_target waits-for-test
+begin_sentinel dies -p udp-send -t "$(target waits-for-test)"
+wait_held
+collectors=$(pgrep -x -P "$daemon_pid" 'sentinel-collec')
+is "dies: collectors of this run" "$(wc -w <<<"$collectors")" 8
+for pid in $collectors; do
+	kill "$pid"
+done
+release_held
+finish_sentinel dies
+is "dies: off crossed" "$(cell_of dies waits-for-test udp-send .arms.off.crossed)" true
+is "dies: off was answered" "$(cell_of dies waits-for-test udp-send .arms.off.answered)" false
+cell_is dies waits-for-test udp-send inconclusive target-unreachable-outside
+none_contained dies
+
+for run in honest no-collector no-ipv6 quiet dies; do
 	replays $run
 done
 finish
