@@ -81,9 +81,9 @@ says 'a word too much' 2 "sentinel run: 'word'" "${run[@]}" word
 says 'no such command' 2 "'walk'.*sentinel --help" "$BUILD/sentinel" walk
 without_cgroup2
 without_btf
-without_program sentineld 2
-without_program sentinel-probe 2
-without_program sentinel-collector 2
+without_program sentineld 3
+without_program sentinel-probe 3
+without_program sentinel-collector 3
 says 'no policies' 2 'error: .*policies/targets' "$tmp/alone/build/bin/sentinel" run -q \
 	-o "$tmp/bundle"
 nothing_left "of runs that never began"

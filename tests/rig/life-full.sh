@@ -11,7 +11,7 @@ if [ "${1:-}" != inside ] && [ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev
 fi
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/life.sh"
-need bpftool mount timeout
+need bpftool mount pkill
 [ "${1:-}" = inside ] || skip "a mount namespace"
 [ -n "$cgroup_root" ] || skip "cgroup v2"
 
@@ -193,35 +193,60 @@ daemon_is_told_to_end() {
 	replays dismissed
 }
 
-# Nobody is at home in the daemon: the client can still be ended.
+is_interrupted() {
+	! kill -INT "$sentinel_pid" 2>/dev/null
+}
+
+# Nobody is at home in the daemon: the client can still be ended, if only by asking twice.
 daemon_stands_still() {
 	begin stuck 5
 	kill -STOP "$daemon_pid"
-	kill -INT "$sentinel_pid"
-	read -r -t 0.2 _ <>"$tmp/never"
-	kill -INT "$sentinel_pid"
-	wait_until "the client has ended" not kill -0 "$sentinel_pid"
+	wait_until "the client has ended" is_interrupted
 	kill -CONT "$daemon_pid"
 	kill -KILL "$sentinel_pid" 2>/dev/null
 	wait "$sentinel_pid" 2>/dev/null
 	wait_until "the daemon has ended" not kill -0 "$daemon_pid"
 }
 
+# A sandbox without a process namespace may kill whom its user may. Not the far side: that would end
+# everybody's run.
+sandbox_kills() {
+	cat >"$tmp/killer.yaml" <<-'YAML'
+		schema: 1
+		name: killer
+		about: kills the far sides, where it may
+		user: nobody
+		expect: {uid: 65534, namespaces: [net, user]}
+		claims:
+		  - probes: ["*"]
+		    claimed: true
+		    source: {document: this test, section: killer, version: "1", quote: nothing leaves}
+		run: [sh, -c, 'pkill -9 -x sentinel-collec; exec unshare --user --net -- "$@"', sh, "{cmd}"]
+		off:
+		  - {probes: ["*"], run: [unshare, --user, --, "{cmd}"]}
+	YAML
+	tagged run_sentinel killed -p udp-send -t "$tmp/killer.yaml"
+	is "killed: far sides that have ended" "$(grep -c 'far side of lane' "$tmp/killed.err")" 0
+	run_is killed valid
+	cell_is killed killer udp-send contained
+}
+
 # ---- a clone in a folder of one's own, as a home is ----
 
+# The copy that everybody can reach is new, and the user's umask is strict.
 private_folder() {
+	mount -t tmpfs -o mode=755 none /var/lib
 	mkdir -m 700 "$tmp/home"
 	mkdir "$tmp/home/build"
 	cp "$BUILD"/sentinel "$BUILD"/sentineld "$BUILD"/sentinel-probe "$BUILD"/sentinel-collector \
 		"$tmp/home/build"
 	cp -r "$rig_folder/../../policies" "$tmp/home"
+	umask 077
 	sentinel=$tmp/home/build/sentinel tagged run_sentinel private "${what[@]}"
-	if [ "$code" -eq 0 ]; then
-		run_is private valid
-	else
-		is "private: exit" "$code" 2
-		says private 'sentinel-probe.*nobody'
-	fi
+	umask 022
+	umount /var/lib
+	is "private: exit" "$code" 0
+	run_is private valid
 }
 
 mkdir -p "$lock_folder" "$tmp/small"
@@ -236,6 +261,7 @@ one_far_side_dies
 daemon_is_told_to_end
 daemon_stands_still
 daemon_dies
+sandbox_kills
 private_folder
 note_dead_runs
 tagged run_sentinel next -p udp-send -t unshare-net

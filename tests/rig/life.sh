@@ -99,6 +99,7 @@ census() {
 		find /sys/fs/bpf -mindepth 1 -printf 'pin %p\n'
 		find /dev/shm /run/sentinel "$tmp/temporary" -mindepth 1 ! -path "$lock_folder/*" \
 			-printf 'file %p\n' 2>/dev/null
+		find /var/lib/sentinel -name '.*' -printf 'file %p\n' 2>/dev/null
 		dead_runs
 		tagged_pids | while read -r pid; do
 			echo "process $pid $(tr '\0' ' ' <"/proc/$pid/cmdline")in" \
