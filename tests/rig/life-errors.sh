@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is missing or wrong before a run can begin is one line, with the remedy, and the exit code that
 # the manual page says; and nothing is left, an empty folder for the bundle neither.
-# shellcheck disable=SC1091,SC2154 # lib.sh, and what it sets
+# shellcheck disable=SC2317 # functions are called by name
 set -u
 if [ "${1:-}" != inside ] && [ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev/null; then
 	exec unshare --mount -- "$0" inside

@@ -3,7 +3,7 @@
 # What fails around a run is said, in time, and never becomes a verdict: a full disk, an output that
 # nobody takes, a folder that can't be written, a client that stands still, a far side or a daemon
 # that dies, programs that a sandbox's user may not execute.
-# shellcheck disable=SC1091,SC2154 # lib.sh, and what it sets
+# shellcheck disable=SC2317 # functions are called by name
 set -u
 # File systems are mounted: in a mount namespace of our own.
 if [ "${1:-}" != inside ] && [ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev/null; then

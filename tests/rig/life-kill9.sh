@@ -3,7 +3,7 @@
 # SIGKILL to the client, to the daemon and to both, at ten moments from the daemon's first step to
 # its last unlink: after the next start nothing of the dead runs is left, and that start's own run is
 # valid. In the dead runs' sandboxes a process ignores signals and has left its session and parent.
-# shellcheck disable=SC1091,SC2154 # lib.sh, and what it sets
+# shellcheck disable=SC2317 # functions are called by name
 set -u
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/life.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The machine's own network, sysctls, mounts, cgroups and BPF are the same bytes before and after: a
 # run, an interrupted one, and failed ones.
-# shellcheck disable=SC1091,SC2154 # lib.sh, and what it sets
+# shellcheck disable=SC2317 # functions are called by name
 set -u
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/life.sh"

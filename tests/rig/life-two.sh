@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs side by side: the verdicts of each are those of a run alone, and none sees another's packets.
 # One starts while another is in the middle, one is killed in the middle.
-# shellcheck disable=SC1091,SC2154 # lib.sh, and what it sets
+# shellcheck disable=SC2317 # functions are called by name
 set -u
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/life.sh"

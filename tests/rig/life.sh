@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# shellcheck shell=bash disable=SC2154 # what lib.sh sets
+# shellcheck shell=bash
 # What the life-*.sh tests share: what a run leaves on the machine. Sourced after lib.sh.
 #
 # Other runs may live on the machine at the same time. What is ours is known by a variable in the
