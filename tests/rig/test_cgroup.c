@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "user/base/cgroup_root.h"
 #include "user/rig/cgroup.h"
 
 /* Apart from every other process that runs this test, or a sentinel. */

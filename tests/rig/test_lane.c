@@ -21,9 +21,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "user/base/netns.h"
 #include "user/rig/lane.h"
 #include "user/rig/netlink.h"
-#include "user/rig/netns.h"
 #include "user/rig/rig.h"
 
 #define SOON_MS 1000	/* for what must happen */

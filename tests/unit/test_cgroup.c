@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "user/base/cgroup_root.h"
 #include "user/rig/cgroup.h"
 
 static void mounts(void **state unused_arg)

@@ -2,108 +2,18 @@
 #include "user/rig/cgroup.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
-#define CGROUP_ROOT_INO 1 /* of the hierarchy's real root: kernfs numbers its root first */
-#define WAIT_MS 2000	  /* for a killed cgroup to be empty */
-#define REMOVE_TRIES 100  /* rmdir meets EBUSY while the last dead tasks are being released ... */
+#include "user/base/cgroup_root.h"
+
+#define WAIT_MS 2000	 /* for a killed cgroup to be empty */
+#define REMOVE_TRIES 100 /* rmdir meets EBUSY while the last dead tasks are being released ... */
 #define REMOVE_PAUSE_US 2000
 #define LOCK_TRIES 100 /* ... and a lock is briefly held by a sweep that looks whose it is */
 #define LOCK_PAUSE_US 2000
 #define DEPTH_MAX 32 /* of what a platform makes below a trial: the remover recurses */
-
-/* ---- where the hierarchy is ---- */
-
-/* mountinfo writes space, tab, newline and backslash as \ooo (show_mountinfo() in
- * fs/proc_namespace.c). */
-static int unescape(const char *text, size_t len, char *ret, size_t n)
-{
-	size_t out = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		char c = text[i];
-
-		if (c == '\\' && i + 3 < len) {
-			c = (char)((text[i + 1] - '0') << 6 | (text[i + 2] - '0') << 3 |
-				   (text[i + 3] - '0'));
-			i += 3;
-		}
-		if (out + 1 >= n)
-			return -ENAMETOOLONG;
-		ret[out++] = c;
-	}
-	ret[out] = '\0';
-	return 0;
-}
-
-int cgroup_parse_mount(const char *line, char *ret, size_t n)
-{
-	/* id parent major:minor root mountpoint options [optional]... - type source super */
-	const char *type = strstr(line, " - ");
-	const char *point = line;
-	size_t len;
-
-	if (!type || strncmp(type + 3, "cgroup2 ", 8) != 0)
-		return -ENOENT;
-	for (int field = 0; field < 4; field++) {
-		point = strchr(point, ' ');
-		if (!point || point > type)
-			return -ENOENT;
-		point++;
-	}
-	len = strcspn(point, " ");
-	if (!len || point + len > type)
-		return -ENOENT;
-	return unescape(point, len, ret, n);
-}
-
-/* A descriptor of the first mount that is still to be seen at its place. */
-static int open_mount(void)
-{
-	cleanup_file FILE *f = fopen("/proc/self/mountinfo", "re");
-	cleanup_free char *line = NULL;
-	size_t cap = 0;
-	int err = -ENOENT;
-
-	if (!f)
-		return -errno;
-	while (getline(&line, &cap, f) >= 0) {
-		cleanup_fd int fd = -1;
-		char path[4096];
-		struct statfs fs;
-
-		if (cgroup_parse_mount(line, path, sizeof(path)) < 0)
-			continue;
-		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd < 0)
-			err = -errno;
-		else if (fstatfs(fd, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC)
-			return TAKE_FD(fd);
-	}
-	return err;
-}
-
-int cgroup_open_root(struct diag *d)
-{
-	cleanup_fd int fd = open_mount();
-	struct stat st;
-
-	if (fd < 0)
-		return diag_set(d, fd, NULL, 0, 0,
-				"no cgroup v2 hierarchy is mounted; "
-				"try 'mount -t cgroup2 none /sys/fs/cgroup/unified'");
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (st.st_ino != CGROUP_ROOT_INO)
-		return diag_set(d, -EOPNOTSUPP, NULL, 0, 0,
-				"the root of the cgroup v2 hierarchy is not visible here; "
-				"start in the machine's own cgroup namespace");
-	return TAKE_FD(fd);
-}
 
 /* ---- trees ---- */
 

@@ -24,19 +24,6 @@ struct cgroup_run {
 	uint32_t level; /* of dir_fd below the root (which is 0): bpf_skb_ancestor_cgroup_id() */
 };
 
-/*
- * Finds the cgroup v2 root in a line of mountinfo (proc(5)): 0 and the mount point (unescaped) in
- * ret, -ENOENT where the line is another mount, -ENAMETOOLONG where ret is too small.
- */
-int cgroup_parse_mount(const char *line, char *ret, size_t n) must_check;
-
-/*
- * Opens the cgroup v2 root, wherever it is mounted (pure or beside v1). A CLOEXEC descriptor, or
- * -ENOENT (not mounted), -EOPNOTSUPP (only a part of the hierarchy is visible, as in a cgroup
- * namespace: programs on the root and ancestor levels would be wrong), -errno.
- */
-int cgroup_open_root(struct diag *d) must_check;
-
 /* 0; -EINVAL for a bad run_id, -EBUSY if that run is alive, -EEXIST if its tree is there unswept,
  * or as cgroup_open_root(). Nothing is left on error. */
 int cgroup_run_make(struct cgroup_run *r, const char *run_id, struct diag *d) must_check;

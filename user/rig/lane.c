@@ -5,8 +5,8 @@
 #include <netinet/in.h>
 
 #include "bpf/events.h"
+#include "user/base/netns.h"
 #include "user/rig/netlink.h"
-#include "user/rig/netns.h"
 #include "user/rig/rig.h"
 
 _Static_assert(LANES_MAX < SNT_SLOT_MAX, "each lane has a loss slot, and 0 is nobody's");

@@ -4,8 +4,8 @@
  * back, and the process would go on in the wrong one; so everything that needs to be elsewhere runs
  * in a thread of its own, which never comes back.
  */
-#ifndef SENTINEL_NETNS_H
-#define SENTINEL_NETNS_H
+#ifndef SENTINEL_BASE_NETNS_H
+#define SENTINEL_BASE_NETNS_H
 
 #include "user/base/util.h"
 

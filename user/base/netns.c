@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "user/rig/netns.h"
+#include "user/base/netns.h"
 
 #include <fcntl.h>
 #include <pthread.h>
