@@ -26,7 +26,7 @@ socklen_t attempt_destination(const struct probe_attempt *a, struct sockaddr_sto
 
 size_t attempt_token_text(const struct probe_attempt *a, char out[ATTEMPT_TEXT_MAX])
 {
-	(void)str_format(out, ATTEMPT_TEXT_MAX, PROBE_TEXT_PREFIX "%s\n", a->token);
+	(void)str_format(out, ATTEMPT_TEXT_MAX, MAC_TOKEN_PREFIX "%s\n", a->token);
 	return strlen(out);
 }
 
@@ -82,9 +82,9 @@ bool outcome_answer_hex(struct probe_outcome *o, const void *hex, size_t len)
 
 bool outcome_answer_text(struct probe_outcome *o, const void *text, size_t len)
 {
-	const size_t prefix_len = sizeof(PROBE_ANSWER_PREFIX) - 1;
+	const size_t prefix_len = sizeof(MAC_ANSWER_PREFIX) - 1;
 	const char *end = (const char *)text + len;
-	const char *at = memmem(text, len, PROBE_ANSWER_PREFIX, prefix_len);
+	const char *at = memmem(text, len, MAC_ANSWER_PREFIX, prefix_len);
 
 	if (!at)
 		return false;

@@ -8,7 +8,7 @@
 #include "probes/probe.h"
 
 /* "SENTINEL ", the token's digits, newline */
-#define ATTEMPT_TEXT_MAX (sizeof(PROBE_TEXT_PREFIX) + 2 * MAC_NONCE_BYTES + 1)
+#define ATTEMPT_TEXT_MAX (sizeof(MAC_TOKEN_PREFIX) + 2 * MAC_NONCE_BYTES + 1)
 
 /* The destination as an address of the manifest's family; its length. */
 socklen_t attempt_destination(const struct probe_attempt *a, struct sockaddr_storage *ret);

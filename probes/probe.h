@@ -15,10 +15,8 @@
 
 #define PROBE_FAMILIES_MAX 4
 
-/* What the far side sends where a token came as text (TCP, UDP): this, 64 hexadecimal digits, a
- * newline. Over DNS the digits alone are the TXT record. */
-#define PROBE_TEXT_PREFIX "SENTINEL "
-#define PROBE_ANSWER_PREFIX "SENTINEL-ANSWER "
+/* Where a token travels in a name, it is TOKEN.PROBE.ZONE; the far side answers with the digits of
+ * its proof as a TXT record. As text: mac.h. */
 #define PROBE_ZONE "sentinel.test"
 
 struct probe_manifest {

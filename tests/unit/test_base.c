@@ -149,6 +149,7 @@ static void proofs(void **state unused_arg)
 	assert_true(mac_equal(mac, mac));
 	mac_ran(nonce, token, nonce, key);
 	assert_false(mac_equal(mac, key));
+	assert_true(mac_mark(nonce) == 0x0001020304050607ull);
 }
 
 int main(void)

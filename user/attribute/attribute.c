@@ -2,6 +2,7 @@
 #include "user/attribute/attribute.h"
 
 #include "user/attribute/owner_table.h"
+#include "user/base/mac.h"
 
 int attribute_init(struct attribute *a)
 {
@@ -48,19 +49,9 @@ int attribute_lane(struct attribute *a, const struct ev_lane *lane)
 	return err;
 }
 
-/* As the kernel side reads it: bpf/events.h, snt_hdr.mark. */
-static uint64_t mark_of(const uint8_t nonce[EV_NONCE_BYTES])
-{
-	uint64_t mark = 0;
-
-	for (size_t i = 0; i < sizeof(mark); i++)
-		mark = mark << 8 | nonce[i];
-	return mark;
-}
-
 int attribute_trial(struct attribute *a, const struct ev_trial *trial)
 {
-	uint64_t mark = mark_of(trial->nonce);
+	uint64_t mark = mac_mark(trial->nonce);
 	const struct owner_entry *e = owner_table_get(a->table, OWNED_MARK, mark);
 	int err;
 

@@ -108,3 +108,12 @@ bool mac_equal(const uint8_t a[MAC_BYTES], const uint8_t b[MAC_BYTES])
 {
 	return CRYPTO_memcmp(a, b, MAC_BYTES) == 0;
 }
+
+uint64_t mac_mark(const uint8_t nonce[MAC_NONCE_BYTES])
+{
+	uint64_t mark = 0;
+
+	for (size_t i = 0; i < sizeof(mark); i++)
+		mark = mark << 8 | nonce[i];
+	return mark;
+}

@@ -21,6 +21,11 @@
 #define MAC_NONCE_BYTES 16
 #define MAC_BYTES 32
 
+/* A token as text, wherever a channel carries text: this and 32 hexadecimal digits. The far side
+ * answers a token that came so by the other, 64 digits and a newline. */
+#define MAC_TOKEN_PREFIX "SENTINEL "
+#define MAC_ANSWER_PREFIX "SENTINEL-ANSWER "
+
 void mac_token(const uint8_t nonce[MAC_NONCE_BYTES], const char *probe,
 	       uint8_t ret[MAC_NONCE_BYTES]);
 void mac_alive(const uint8_t nonce[MAC_NONCE_BYTES], int which,
@@ -33,5 +38,9 @@ void mac_answer(const uint8_t key[MAC_BYTES], const uint8_t token[MAC_NONCE_BYTE
 
 /* In constant time. */
 bool mac_equal(const uint8_t a[MAC_BYTES], const uint8_t b[MAC_BYTES]);
+
+/* The first 8 bytes of a nonce, the first the most significant: what the kernel side knows a trial
+ * by (bpf/events.h, snt_hdr.mark). */
+uint64_t mac_mark(const uint8_t nonce[MAC_NONCE_BYTES]);
 
 #endif
