@@ -83,8 +83,8 @@ static void accept_log(struct pipeline *p, const struct ev *ev)
 	accept_ev(p, ev);
 }
 
-/* Takes the log as it is now; entries are accepted before the records of the batch in hand, which
- * were drained after they were logged. */
+/* Takes the log as it is now, before the records of the batch in hand: so an entry comes before
+ * every record that was made after it was logged. */
 static void drain_log(struct pipeline *p)
 {
 	cleanup_free struct ev *log = NULL;
@@ -108,7 +108,8 @@ static uint64_t item_time(const struct queue_item *item)
 						   : 0;
 }
 
-/* By time; what has one time keeps its order, since the chunks of a packet follow each other. */
+/* By time; what has one time keeps its order of arrival, since the chunks of a packet follow each
+ * other. */
 static int by_time(const void *a, const void *b)
 {
 	const struct queue_item *x = *(const struct queue_item *const *)a;
@@ -117,7 +118,7 @@ static int by_time(const void *a, const void *b)
 
 	if (tx != ty)
 		return tx < ty ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return (int32_t)(x->number - y->number);
 }
 
 static bool sort_room(struct pipeline *p)
@@ -217,9 +218,20 @@ static void *writer_main(void *arg)
 
 /* ---- reader ---- */
 
+/* What explains others must not be pushed out by a flood of what is explained. */
+static bool explains(const struct snt_hdr *h)
+{
+	return h->type != SNT_EV_PACKET && h->type != SNT_EV_DROP && h->type != SNT_EV_SEND;
+}
+
 static void from_ring(void *arg, const void *rec, size_t len)
 {
-	queue_put(arg, rec, len);
+	const struct snt_hdr *h = rec;
+
+	if (len < sizeof(*h))
+		queue_put(arg, rec, len, mono_ns(), false); /* decode counts it as malformed */
+	else
+		queue_put(arg, rec, len, h->ktime_ns, explains(h));
 }
 
 static void *reader_main(void *arg)
@@ -301,6 +313,8 @@ int pipeline_start(struct pipeline *p)
 	p->writer_runs = true;
 	err = pthread_create(&p->reader, NULL, reader_main, p);
 	p->reader_runs = !err;
+	if (err)
+		queue_end(p->queue); /* the writer has nobody to wait for */
 	return -err;
 }
 
@@ -336,9 +350,9 @@ void pipeline_sync(struct pipeline *p)
 	uint64_t log, drains;
 
 	/* The drain in progress may have passed a ring already: the one after it has not. */
+	drains = queue_drains(p->queue) + 2;
 	pthread_mutex_lock(&p->lock);
 	log = p->log_total;
-	drains = p->drains_done + 2;
 	while ((p->log_done < log || p->drains_done < drains) && p->reader_runs && p->writer_runs)
 		pthread_cond_wait(&p->synced, &p->lock);
 	pthread_mutex_unlock(&p->lock);

@@ -7,14 +7,16 @@
 struct queue {
 	/* the reader's own */
 	struct queue_block *current;
+	uint32_t number;
 	uint64_t dropped, dropped_from_ns;
+	bool reserve_only; /* as of the last block taken */
 
 	/* under the lock */
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct queue_block *head, **tail; /* published */
 	struct queue_block *spare;
-	uint32_t blocks, max_blocks;
+	uint32_t blocks, spares, max_blocks;
 	uint64_t drains, pub_dropped, pub_dropped_from_ns;
 	bool ended;
 };
@@ -67,17 +69,22 @@ static void append_current(struct queue *q)
 	q->current = NULL;
 }
 
-static struct queue_block *block_get(struct queue *q)
+/* A block for the reader, NULL where there is none that this record may use. */
+static struct queue_block *block_get(struct queue *q, bool explains)
 {
-	struct queue_block *b;
+	struct queue_block *b = NULL;
+	uint32_t free_blocks;
 
 	pthread_mutex_lock(&q->lock);
 	if (q->current)
 		append_current(q);
-	b = q->spare;
-	if (b)
+	free_blocks = q->spares + q->max_blocks - q->blocks;
+	q->reserve_only = free_blocks <= QUEUE_RESERVE;
+	if (q->spare && (explains || !q->reserve_only)) {
+		b = q->spare;
 		q->spare = b->next;
-	else if (q->blocks < q->max_blocks) {
+		q->spares--;
+	} else if (q->blocks < q->max_blocks && (explains || !q->reserve_only)) {
 		b = malloc(sizeof(*b));
 		q->blocks += b != NULL;
 	}
@@ -87,20 +94,34 @@ static struct queue_block *block_get(struct queue *q)
 	return b;
 }
 
-void queue_put(struct queue *q, const void *rec, size_t len)
+static void drop(struct queue *q, uint64_t time_ns)
+{
+	if (!q->dropped++ || time_ns < q->dropped_from_ns)
+		q->dropped_from_ns = time_ns;
+}
+
+void queue_put(struct queue *q, const void *rec, size_t len, uint64_t time_ns, bool explains)
 {
 	size_t need = sizeof(struct queue_item) + ((len + 7) & ~(size_t)7);
 	struct queue_item *item;
 
+	q->number++;
+	if (need > QUEUE_BLOCK_BYTES) {
+		drop(q, time_ns);
+		return;
+	}
 	if (!q->current || QUEUE_BLOCK_BYTES - q->current->used < need)
-		q->current = need <= QUEUE_BLOCK_BYTES ? block_get(q) : NULL;
+		q->current = block_get(q, explains);
+	else if (q->reserve_only && !explains) {
+		drop(q, time_ns); /* the block in hand is of the reserve */
+		return;
+	}
 	if (!q->current) {
-		if (!q->dropped++)
-			q->dropped_from_ns = mono_ns();
+		drop(q, time_ns);
 		return;
 	}
 	item = (struct queue_item *)(q->current->bytes + q->current->used);
-	*item = (struct queue_item){ .len = (uint32_t)len };
+	*item = (struct queue_item){ .len = (uint32_t)len, .number = q->number };
 	memcpy(item + 1, rec, len);
 	q->current->used += (uint32_t)need;
 }
@@ -110,7 +131,7 @@ void queue_publish(struct queue *q)
 	pthread_mutex_lock(&q->lock);
 	if (q->current && q->current->used)
 		append_current(q);
-	if (q->dropped && !q->pub_dropped)
+	if (q->dropped && (!q->pub_dropped || q->dropped_from_ns < q->pub_dropped_from_ns))
 		q->pub_dropped_from_ns = q->dropped_from_ns;
 	q->pub_dropped += q->dropped;
 	q->dropped = 0;
@@ -125,6 +146,16 @@ void queue_end(struct queue *q)
 	q->ended = true;
 	pthread_cond_signal(&q->wake);
 	pthread_mutex_unlock(&q->lock);
+}
+
+uint64_t queue_drains(struct queue *q)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&q->lock);
+	n = q->drains;
+	pthread_mutex_unlock(&q->lock);
+	return n;
 }
 
 bool queue_take(struct queue *q, int timeout_ms, struct queue_batch *ret)
@@ -161,6 +192,7 @@ void queue_give_back(struct queue *q, struct queue_block *blocks)
 
 		blocks->next = q->spare;
 		q->spare = blocks;
+		q->spares++;
 		blocks = next;
 	}
 	pthread_mutex_unlock(&q->lock);

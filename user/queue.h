@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From the thread that drains the rings to the thread that decodes and writes: raw records in
- * blocks of 1 MiB out of a fixed pool. The reader never waits and never allocates; where the pool
- * is empty a record is dropped, counted, and becomes an EV_GAP.
+ * blocks of 1 MiB out of a bounded pool. The reader never waits for the writer; where the pool is
+ * empty a record is dropped, counted, and becomes an EV_GAP.
+ *
+ * The last QUEUE_RESERVE blocks are kept for records that explain others (exec, connect, ...): a
+ * flood of packets can't push those out.
  */
 #ifndef SENTINEL_QUEUE_H
 #define SENTINEL_QUEUE_H
@@ -10,6 +13,7 @@
 #include "user/base/util.h"
 
 #define QUEUE_BLOCK_BYTES (1u << 20)
+#define QUEUE_RESERVE 16
 
 struct queue_block {
 	struct queue_block *next;
@@ -18,7 +22,8 @@ struct queue_block {
 };
 
 struct queue_item { /* in a block, 8-aligned, followed by len bytes */
-	uint32_t len, _pad;
+	uint32_t len;
+	uint32_t number; /* counts what was put, modulo 2^32: the order of arrival */
 };
 
 struct queue;
@@ -27,14 +32,19 @@ struct queue;
 int queue_new(struct queue **ret, uint32_t max_blocks) must_check;
 void queue_free(struct queue *q);
 
-/* Reader's side. put() copies one record into the reader's own block; publish() hands over what was
- * put since, and counts one drain as done. */
-void queue_put(struct queue *q, const void *rec, size_t len);
+/* Reader's side. put() copies one record into the reader's own block: time_ns is when it was made,
+ * explains whether it may use the reserve. publish() hands over what was put since, and counts one
+ * drain as done. */
+void queue_put(struct queue *q, const void *rec, size_t len, uint64_t time_ns, bool explains);
 void queue_publish(struct queue *q);
 void queue_end(struct queue *q); /* nothing follows */
 
+/* Drains published so far; any thread. */
+uint64_t queue_drains(struct queue *q);
+
 /* Writer's side: waits up to timeout_ms, then answers the published blocks (a list, NULL when there
- * are none), how many drains they end, records dropped since the last call and since when. The
+ * are none), how many drains they end, records dropped since the last call and the time of
+ * the oldest of them. The
  * caller gives them back. Answers false at the end. */
 struct queue_batch {
 	struct queue_block *blocks;

@@ -20,10 +20,11 @@
 #define WINDOW_MS 1000
 #define PORT 9001
 #define LANE 3	     /* the target's */
+#define LANE_IDLE 7  /* nobody's */
 #define LANE_OTHER 5 /* the calibrators' and baselines' */
 #define MS NSEC_PER_MSEC
 #define UID 65534u
-#define FLOOD 65536 /* frames of nobody that correlate keeps */
+#define FLOOD 4096 /* frames of nobody that correlate keeps of a lane */
 
 /* What is wrong in the target's cell, or in the run. */
 struct story {
@@ -33,11 +34,14 @@ struct story {
 	/* the session */
 	bool alive1_wrong, alive2_missing, other_instance, ran_missing, ran_wrong, ran_elsewhere;
 	/* the attempt */
+	bool at_b, dropped, tcp;
 	bool no_attempt, unmarked_attempt, other_destination, only_send_event, not_refused,
 		also_accepted;
 	/* W in on */
 	bool on_token, on_token_in_log_only, on_signal, on_signal_at_b, on_answer, on_wrong_answer;
-	bool on_unexplained, on_late_unexplained, on_flood, on_noise, on_bare_ack, on_other_channel,
+	bool token_in_another_lane, canary_again, canary_and_more, forwarded_noise, icmp_error;
+	bool anothers_telemetry, own_telemetry;
+	bool on_unexplained, on_late_unexplained, flood, on_noise, on_reset, on_other_channel,
 		on_truncated;
 	/* other arms */
 	bool off_silent, on2_token, on2_missing, on2_dead;
@@ -72,6 +76,8 @@ static void push(struct run *r, struct ev *ev)
 
 /* ---- packets ---- */
 
+#define FORWARDED 0xff /* in place of TCP flags: a router has passed it on */
+
 static uint32_t build_ip(uint8_t *p, uint8_t protocol, const uint8_t dst[16], uint16_t dport,
 			 const char *payload, uint8_t tcp_flags)
 {
@@ -80,12 +86,16 @@ static uint32_t build_ip(uint8_t *p, uint8_t protocol, const uint8_t dst[16], ui
 	memset(p, 0, 20 + l4);
 	p[0] = 0x45;
 	p[2] = (uint8_t)(len >> 8), p[3] = (uint8_t)len;
-	p[8] = 64, p[9] = protocol;
+	p[8] = protocol == IPPROTO_IGMP ? 1 : 63, p[9] = protocol;
 	p[12] = 10, p[13] = 117, p[14] = LANE, p[15] = 2;
+	if (tcp_flags == FORWARDED)
+		p[8] = 63;
 	memcpy(p + 16, dst + 12, 4);
 	p[20] = 0x9c, p[21] = 0x40;
 	p[22] = (uint8_t)(dport >> 8), p[23] = (uint8_t)dport;
-	if (protocol == IPPROTO_TCP)
+	if (protocol == IPPROTO_ICMP)
+		memset(p + 20, 0, 8), p[20] = 11; /* time exceeded */
+	else if (protocol == IPPROTO_TCP)
 		p[32] = 0x50, p[33] = tcp_flags;
 	else
 		p[24] = (uint8_t)((len - 20) >> 8), p[25] = (uint8_t)(len - 20);
@@ -120,9 +130,10 @@ static const char *token_line(const uint8_t token[EV_NONCE_BYTES])
 	return line;
 }
 
+static const uint8_t canary_address[16] = { [10] = 0xff, 0xff, 203, 0, 113, 1 };
+
 static void canary(struct run *r, uint32_t trial, uint32_t hook, bool seen)
 {
-	static const uint8_t dst[16] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 203, 0, 113, 1 };
 	struct ev ev = { .type = EV_CANARY, .lane = r->lane };
 
 	ev.canary.lane = r->lane;
@@ -132,7 +143,9 @@ static void canary(struct run *r, uint32_t trial, uint32_t hook, bool seen)
 	memcpy(ev.canary.token, &r->id, sizeof(r->id));
 	push(r, &ev);
 	if (seen)
-		packet(r, hook, NULL, IPPROTO_UDP, dst, 9, token_line(ev.canary.token), 0, 0);
+		packet(r, hook, NULL, IPPROTO_UDP, canary_address, 9, token_line(ev.canary.token),
+		       0, 0);
+	memcpy(r->last_token, ev.canary.token, sizeof(r->last_token));
 }
 
 /* ---- a trial ---- */
@@ -230,6 +243,16 @@ static void proof(struct run *r, const struct ev_trial *t, bool on, bool answere
 	push(r, &ev);
 }
 
+static void drop(struct run *r, const struct ev_trial *t)
+{
+	struct ev ev = { .type = EV_DROP, .hook = SNT_HOOK_KFREE_SKB, .lane = r->lane };
+
+	(void)str_copy(ev.drop.reason_name, sizeof(ev.drop.reason_name), "NETFILTER_DROP");
+	ev.drop.eth_proto = 0x0800;
+	ev.drop.head_len = build_ip(ev.drop.head, IPPROTO_UDP, t->daddr, PORT, "", 0);
+	push(r, &ev);
+}
+
 static void attempt(struct run *r, const struct ev_trial *t, const struct part *p)
 {
 	struct ev addr = {
@@ -244,7 +267,7 @@ static void attempt(struct run *r, const struct ev_trial *t, const struct part *
 	memcpy(addr.addr.daddr, t->daddr, 16);
 	addr.addr.dport = own && r->s->other_destination ? PORT + 1 : PORT;
 	addr.addr.family = AF_INET;
-	addr.addr.type = SOCK_DGRAM;
+	addr.addr.type = r->s->tcp ? SOCK_STREAM : SOCK_DGRAM;
 	push(r, &addr);
 	if (own && r->s->only_send_event)
 		return;
@@ -254,6 +277,11 @@ static void attempt(struct run *r, const struct ev_trial *t, const struct part *
 	call.call.dport = addr.addr.dport;
 	call.call.ret = p->refused && !(own && r->s->not_refused) ? -ENETUNREACH : 42;
 	push(r, &call);
+	if (own && r->s->at_b)
+		packet(r, SNT_HOOK_BOUNDARY, t, r->s->tcp ? IPPROTO_TCP : IPPROTO_UDP, t->daddr,
+		       PORT, "", 0x02, 0);
+	if (own && r->s->dropped)
+		drop(r, t);
 	call.call.ret = 42;
 	if (own && r->s->also_accepted)
 		push(r, &call);
@@ -297,10 +325,27 @@ static void on_troubles(struct run *r, const struct ev_trial *t)
 		packet(r, SNT_HOOK_BOUNDARY, t, IPPROTO_UDP, t->daddr, PORT, "no token", 0, 0);
 	if (s->on_unexplained)
 		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, other, 1234, "who?", 0, 0);
-	r->lane = LANE_OTHER;
-	for (uint32_t i = 0; s->on_flood && i <= FLOOD; i++)
-		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, other, 1234, "flood", 0, 0);
-	r->lane = LANE;
+	if (s->token_in_another_lane) {
+		r->lane = LANE_IDLE;
+		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, other, 9001, token_line(t->token), 0,
+		       0);
+		r->lane = LANE;
+	}
+	if (s->canary_again)
+		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, canary_address, 9,
+		       token_line(r->last_token), 0, 0);
+	if (s->canary_and_more) {
+		char line[80];
+
+		(void)str_format(line, sizeof(line), "%shidden", token_line(r->last_token));
+		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, canary_address, 9, line, 0, 0);
+	}
+	if (s->forwarded_noise)
+		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_IGMP, other, 0x1600, "", FORWARDED, 0);
+	if (s->icmp_error)
+		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_ICMP, other, 0, "quoted", 0, 0);
+	if (s->on_reset)
+		packet(r, SNT_HOOK_WORLD, t, IPPROTO_TCP, t->daddr, PORT, "", 0x04, 0);
 	if (s->on_noise)
 		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_IGMP, other, 0x1600, "", 0, 0);
 	if (s->on_other_channel)
@@ -310,7 +355,7 @@ static void on_troubles(struct run *r, const struct ev_trial *t)
 	if (s->loss_w)
 		loss(r, SNT_HOOK_WORLD, LANE);
 	if (s->loss_w_elsewhere)
-		loss(r, SNT_HOOK_WORLD, LANE_OTHER);
+		loss(r, SNT_HOOK_WORLD, LANE_IDLE);
 	if (s->loss_b)
 		loss(r, SNT_HOOK_BOUNDARY, LANE);
 	if (s->loss_a)
@@ -425,7 +470,7 @@ static void begin(struct run *r)
 	ev.run_begin.repeat = MAX(r->s->repeat, 1u);
 	push(r, &ev);
 	(void)str_copy(probe.probe.name, sizeof(probe.probe.name), PROBE);
-	probe.probe.channel = CHANNEL_UDP;
+	probe.probe.channel = r->s->tcp ? CHANNEL_TCP : CHANNEL_UDP;
 	probe.probe.family = AF_INET;
 	probe.probe.window_ms = WINDOW_MS;
 	probe.probe.answers = probe.probe.builtin = true;
@@ -501,6 +546,30 @@ static void target_rounds(struct run *r)
 	}
 }
 
+/* A trial in the target's lane while its window is open, with a frame of its own besides. */
+static void telemetry(struct run *r, const char *target)
+{
+	static const uint8_t other[16] = { [10] = 0xff, 0xff, 203, 0, 113, 97 };
+	struct ev ev = { .type = EV_TRIAL }, end = { .type = EV_ARM_END };
+	struct ev inside = { .type = EV_PACKET, .hook = SNT_HOOK_CG_EGRESS, .lane = LANE };
+	uint8_t bytes[256];
+
+	fill_trial(r, &ev.trial_new, target, ARM_ON, FAR_ANSWERS, 9);
+	push(r, &ev);
+	r->now += MS;
+	inside.owner = OWNER_SOCKET;
+	inside.trial = ev.trial_new.id;
+	inside.packet.data_len = inside.packet.len =
+		build_ip(bytes, IPPROTO_UDP, other, 4444, "hi", 0);
+	inside.packet.data = bytes;
+	inside.packet.eth_proto = 0x0800;
+	push(r, &inside);
+	packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, other, 4444, "hi", 0, 0);
+	r->now += MS;
+	end.arm_end.trial = ev.trial_new.id;
+	push(r, &end);
+}
+
 static void baselines(struct run *r, enum arm arm, bool missing, bool unanswered)
 {
 	struct part p = open_part;
@@ -545,7 +614,13 @@ static void tell(const struct story *s, struct run_result *ret)
 	calibrators(&r);
 	baselines(&r, ARM_BASELINE_LAST, s->last_missing, false);
 	r.lane = LANE;
+	for (uint32_t i = 0; s->flood && i <= FLOOD; i++)
+		packet(&r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, canary_address, 1234, "flood", 0, 0);
 	target_rounds(&r);
+	if (s->anothers_telemetry)
+		telemetry(&r, "deaf");
+	if (s->own_telemetry)
+		telemetry(&r, "box");
 	end(&r);
 	assert_int_equal(correlate_finish(r.c, false, ret), 0);
 	correlate_free(r.c);
@@ -697,11 +772,71 @@ static void rows(void **state unused_arg)
 		  VERDICT_INCONCLUSIVE,
 		  R(UNEXPLAINED_TRAFFIC) | R(ON2_MISSING),
 		  RUN_VALID },
-		{ "more frames of nobody than are kept, in another lane",
-		  { .on_flood = true },
+		{ "more frames of nobody than are kept, long before",
+		  { .flood = true },
 		  VERDICT_INCONCLUSIVE,
 		  R(UNEXPLAINED_TRAFFIC),
-		  RUN_REJECTED },
+		  RUN_VALID },
+		{ "the token in another lane",
+		  { .token_in_another_lane = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_VALID },
+		{ "a canary sent again",
+		  { .canary_again = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_VALID },
+		{ "a canary with more behind it",
+		  { .canary_and_more = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_VALID },
+		{ "noise that was forwarded",
+		  { .forwarded_noise = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_VALID },
+		{ "an ICMP error",
+		  { .icmp_error = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_VALID },
+		{ "an honest run over TCP",
+		  { .tcp = true, .no_off = true },
+		  VERDICT_PROVISIONAL,
+		  0,
+		  RUN_VALID },
+		{ "a reset to the trial's own destination",
+		  { .tcp = true, .on_reset = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_VALID },
+		{ "a frame of another target's socket",
+		  { .anothers_telemetry = true },
+		  VERDICT_CONTAINED,
+		  0,
+		  RUN_VALID },
+		{ "a frame of its own later socket",
+		  { .own_telemetry = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_VALID },
+		{ "accepted, and never seen at B",
+		  { .not_refused = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(BOUNDARY_SHARED),
+		  RUN_VALID },
+		{ "accepted, and seen at B",
+		  { .not_refused = true, .at_b = true },
+		  VERDICT_CONTAINED,
+		  0,
+		  RUN_VALID },
+		{ "accepted, and dropped on the way",
+		  { .not_refused = true, .dropped = true },
+		  VERDICT_CONTAINED,
+		  0,
+		  RUN_VALID },
 		{ "noise", { .on_noise = true }, VERDICT_CONTAINED, 0, RUN_VALID },
 		{ "a record cut at W",
 		  { .on_truncated = true },

@@ -17,14 +17,14 @@ uint32_t trial_window_ms(const struct correlate *c, const struct trial_state *t)
 	const struct ev_target *target = target_of(c, t->t.target);
 	const struct ev_probe *probe = probe_of(c, t->t.probe);
 
-	if (target && target->settle_ms)
-		return target->settle_ms;
-	return probe ? probe->window_ms : 0;
+	uint32_t window = probe ? probe->window_ms : 0;
+
+	return target ? MAX(window, target->settle_ms) : window;
 }
 
 /* ---- loss ---- */
 
-enum where { WHERE_W, WHERE_B, WHERE_A, WHERE_EXEC, WHERE_NOT_VERDICT };
+enum where { WHERE_W, WHERE_B, WHERE_A, WHERE_EXEC, WHERE_LOG, WHERE_NOT_VERDICT };
 
 /* Loss at kfree_skb makes stopped_by unknown, no more (DESIGN.md 3.5); at sys_enter too, which only
  * tells a call that seccomp answered from one that the kernel refused. */
@@ -37,6 +37,8 @@ static enum where where_of(uint32_t hook)
 		return WHERE_B;
 	case SNT_HOOK_EXEC:
 		return WHERE_EXEC;
+	case LOSS_COLLECTOR:
+		return WHERE_LOG;
 	case SNT_HOOK_KFREE_SKB:
 	case SNT_HOOK_SYS_ENTER:
 		return WHERE_NOT_VERDICT;
@@ -74,12 +76,13 @@ static uint64_t window_start(const struct trial_state *t)
 	return t->attempt_ns ? t->attempt_ns : t->end_ns;
 }
 
-/* What was refused by the kernel itself can't arrive later: its window is the arm. */
+/* Also where the kernel refused every call: what somebody else sends for the sandbox can come later
+ * than its own calls. */
 static uint64_t window_end(const struct correlate *c, const struct trial_state *t)
 {
 	uint64_t end = window_start(t) + trial_window_ms(c, t) * NSEC_PER_MSEC;
 
-	return trial_refused(c, t) ? t->end_ns : MAX(end, t->end_ns);
+	return MAX(end, t->end_ns);
 }
 
 static bool lost_in(const struct correlate *c, const struct trial_state *t, enum where where)
@@ -135,16 +138,31 @@ static bool token_arrived(const struct trial_state *t)
 	return t->token_tap || t->token_log;
 }
 
+/* A frame of a socket of another target, sent while that one's arm was running, is that one's.
+ * Never so within one target: its off arm could take the blame for its on. */
+static bool is_anothers(const struct correlate *c, const struct trial_state *t,
+			const struct unexplained_state *u)
+{
+	const struct trial_state *sender =
+		u->sender && u->sender <= c->trials.n ? &c->trials.at[u->sender - 1] : NULL;
+
+	return sender && strcmp(sender->t.target, t->t.target) != 0 &&
+	       u->time_ns >= sender->new_ns && sender->end_ns && u->time_ns <= sender->end_ns;
+}
+
 static bool has_unexplained(const struct correlate *c, const struct trial_state *t)
 {
 	uint64_t end = window_end(c, t);
 
-	if (GUARD(UNEXPLAINED_OVERFLOW, c->unexplained_overflow))
+	if (GUARD(TOKEN_ELSEWHERE, t->elsewhere))
+		return true;
+	if (GUARD(UNEXPLAINED_OVERFLOW, c->unexplained_overflow[t->t.lane]))
 		return true;
 	for (uint32_t i = 0; i < c->unexplained.n; i++) {
 		const struct unexplained_state *u = &c->unexplained.at[i];
 
-		if (u->lane == t->t.lane && u->time_ns >= t->new_ns && u->time_ns <= end)
+		if (u->lane == t->t.lane && u->time_ns >= t->new_ns && u->time_ns <= end &&
+		    !is_anothers(c, t, u))
 			return true;
 	}
 	return false;
@@ -285,14 +303,16 @@ static void stopped(const struct correlate *c, const struct trial_state *t, stru
 static const struct trial_state *find_trial(const struct correlate *c, const struct ev_cell *cell,
 					    enum arm arm, uint32_t repeat)
 {
-	for (uint32_t i = 0; i < c->trials.n; i++) {
-		const struct ev_trial *t = &c->trials.at[i].t;
+	const struct ev_trial *t;
+	uint32_t id;
 
-		if (t->arm == arm && t->repeat == repeat && !strcmp(t->target, cell->target) &&
-		    !strcmp(t->probe, cell->probe))
-			return &c->trials.at[i];
-	}
-	return NULL;
+	if (!idmap_get(&c->by_cell, cell_key(cell->target, cell->probe, arm, repeat), &id))
+		return NULL;
+	t = &c->trials.at[id - 1].t;
+	return t->arm == arm && t->repeat == repeat && !strcmp(t->target, cell->target) &&
+			       !strcmp(t->probe, cell->probe)
+		       ? &c->trials.at[id - 1]
+		       : NULL;
 }
 
 /* The same probe outside any sandbox, under the same uid, towards the same far side. */
@@ -334,6 +354,13 @@ static enum off_state off_of(const struct ev_cell *cell, const struct trial_stat
 	return t && t->token_tap ? OFF_CROSSED : OFF_NONE;
 }
 
+/* The kernel took what the attempt sent, and it neither reached the boundary nor died on the way:
+ * it went where nobody watches. An uplink that is not the lane's looks like this. */
+static bool left_unseen(const struct trial_state *t)
+{
+	return t->call_accepted && !t->packet_b && !t->drop[0];
+}
+
 static void fill_on(const struct correlate *c, const struct trial_state *on, struct facts *f)
 {
 	f->identity = identity_of(c, on);
@@ -344,6 +371,7 @@ static void fill_on(const struct correlate *c, const struct trial_state *on, str
 	f->attempt = attempt_of(c, on);
 	f->on = crossing_of(c, on);
 	f->signal_at_b = on->signal_b;
+	f->shared = left_unseen(on);
 	f->on_answered = on->answered;
 	f->via_other = on->other_channel;
 	f->baseline_first = reach_of(c, find_baseline(c, ARM_BASELINE_FIRST, &on->t));
@@ -363,6 +391,7 @@ static void add_on2(const struct correlate *c, const struct trial_state *on2, st
 	f->lost_a |= lost_in(c, on2, WHERE_A);
 	f->attached_w &= attached_tap(c, on2, SNT_HOOK_WORLD);
 	f->attached_b &= attached_tap(c, on2, SNT_HOOK_BOUNDARY);
+	f->shared |= left_unseen(on2);
 	f->window_long &= window_long(c, on2);
 }
 
@@ -484,6 +513,9 @@ static bool witnesses_disagree(const struct correlate *c)
 		const struct trial_state *t = &c->trials.at[i];
 
 		if (!is_baseline(&t->t))
+			continue;
+		/* A witness that lost records contradicts nobody: the baseline is then unproven. */
+		if (lost_in(c, t, WHERE_W) || lost_in(c, t, WHERE_LOG))
 			continue;
 		if (t->t.far == FAR_DEAF ? t->token_log : t->token_tap != t->token_log)
 			return true;

@@ -100,6 +100,9 @@ void correlate_free(struct correlate *c)
 	free(c->losses.at);
 	free(c->unexplained.at);
 	free(c->by_dest.slots);
+	free(c->by_cell.slots);
+	free(c->by_flow.slots);
+	free(c->known_cells.slots);
 	free(c->self.slots);
 	match_set_free(c->tokens);
 	stream_free(c->world);
@@ -156,6 +159,24 @@ struct trial_state *trial_by_dest(struct correlate *c, uint32_t lane, const uint
 	return t && !memcmp(t->t.daddr, daddr, 16) && t->t.dport == dport ? t : NULL;
 }
 
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+	for (; *text; text++)
+		h = (h ^ (uint8_t)*text) * 0x100000001b3ull;
+	return (h ^ 0xff) * 0x100000001b3ull;
+}
+
+/* Two cells with one hash would hide each other's trials, which the finder notices by name: a trial
+ * that is not found is no evidence for anything. */
+uint64_t cell_key(const char *target, const char *probe, enum arm arm, uint32_t repeat)
+{
+	uint64_t h = hash_text(hash_text(0xcbf29ce484222325ull, target), probe);
+
+	h = (h ^ arm) * 0x100000001b3ull;
+	h = (h ^ repeat) * 0x100000001b3ull;
+	return h ? h : 1;
+}
+
 static uint64_t mark_of(const uint8_t nonce[EV_NONCE_BYTES])
 {
 	uint64_t mark = 0;
@@ -188,6 +209,9 @@ static int add_trial(struct correlate *c, const struct ev *ev)
 		err = list_add(&c->trials, s);
 	if (!err)
 		err = idmap_set(&c->by_dest, dest_key(t->lane, t->daddr, t->dport), t->id);
+	if (!err)
+		err = idmap_set(&c->by_cell, cell_key(t->target, t->probe, t->arm, t->repeat),
+				t->id);
 	return err;
 }
 
@@ -383,7 +407,8 @@ static int add_canary(struct correlate *c, const struct ev *ev)
 
 static int add_decoy(struct correlate *c, const struct ev *ev)
 {
-	int err = list_add(&c->decoys, ev->decoy);
+	struct decoy_state s = { .d = ev->decoy };
+	int err = list_add(&c->decoys, s);
 
 	return err ? err : witness_self(c, ev->decoy.token, (c->decoys.n - 1) | SELF_DECOY);
 }
@@ -405,22 +430,49 @@ static void see_attach(struct correlate *c, const struct ev_attach *a)
 	}
 }
 
-static int add_loss(struct correlate *c, uint32_t hook, uint32_t slot, uint64_t from, uint64_t to)
-{
-	struct loss_state s = { .hook = hook, .slot = slot, .from_ns = from, .to_ns = to };
+#define LOSS_MERGE_NS (100 * NSEC_PER_MSEC)
 
+/* A flood of losses is one: of the same hook and slot, and close to the last. */
+int add_loss(struct correlate *c, uint32_t hook, uint32_t slot, uint64_t from_ns, uint64_t to_ns)
+{
+	struct loss_state s = { .hook = hook, .slot = slot, .from_ns = from_ns, .to_ns = to_ns };
+	struct loss_state *last = c->losses.n ? &c->losses.at[c->losses.n - 1] : NULL;
+
+	if (last && last->hook == hook && last->slot == slot && from_ns >= last->from_ns &&
+	    from_ns <= last->to_ns + LOSS_MERGE_NS) {
+		last->to_ns = MAX(last->to_ns, to_ns);
+		return 0;
+	}
 	return list_add(&c->losses, s);
 }
 
-/* What user space lost could have been anything of any lane. */
+/* What user space lost could have been anything of any lane; what the collector could not log is
+ * missing in its lane's second witness. */
 static int see_gap(struct correlate *c, const struct ev *ev)
 {
-	static const uint32_t hooks[] = { SNT_HOOK_WORLD, SNT_HOOK_BOUNDARY, SNT_HOOK_CG_EGRESS };
+	static const uint32_t hooks[] = { SNT_HOOK_WORLD, SNT_HOOK_BOUNDARY, SNT_HOOK_CG_EGRESS,
+					  SNT_HOOK_EXEC };
 	int err = 0;
+
+	if (!strcmp(ev->gap.stage, "collector"))
+		return add_loss(c, LOSS_COLLECTOR, ev->lane, ev->gap.from_ns, ev->time_ns);
 
 	for (size_t i = 0; i < ARRAY_SIZE(hooks) && !err; i++)
 		err = add_loss(c, hooks[i], SNT_SLOT_NONE, ev->gap.from_ns, ev->time_ns);
 	return err;
+}
+
+static int add_cell(struct correlate *c, const struct ev_cell *cell)
+{
+	uint64_t key = cell_key(cell->target, cell->probe, ARM_NONE, 0);
+	uint32_t known;
+	int err;
+
+	if (!target_of(c, cell->target) || !probe_of(c, cell->probe) ||
+	    idmap_get(&c->known_cells, key, &known))
+		return -EBADMSG;
+	err = idmap_set(&c->known_cells, key, 1);
+	return err ? err : list_add(&c->cells, *cell);
 }
 
 static int see_log(struct correlate *c, const struct ev *ev)
@@ -439,9 +491,7 @@ static int see_log(struct correlate *c, const struct ev *ev)
 	case EV_PROBE:
 		return probe_of(c, ev->probe.name) ? -EBADMSG : list_add(&c->probes, ev->probe);
 	case EV_CELL:
-		if (!target_of(c, ev->cell.target) || !probe_of(c, ev->cell.probe))
-			return -EBADMSG;
-		return list_add(&c->cells, ev->cell);
+		return add_cell(c, &ev->cell);
 	case EV_LANE:
 		if (!ev->lane_made.lane || ev->lane_made.lane >= SNT_SLOT_MAX)
 			return -EBADMSG;
@@ -519,8 +569,7 @@ uint64_t correlate_window_end(const struct correlate *c)
 		const struct trial_state *t = &c->trials.at[i];
 		uint64_t window = trial_window_ms(c, t) * NSEC_PER_MSEC;
 
-		if ((t->t.arm == ARM_ON || t->t.arm == ARM_ON2) && t->attempt_ns &&
-		    !trial_refused(c, t))
+		if ((t->t.arm == ARM_ON || t->t.arm == ARM_ON2) && t->attempt_ns)
 			end = MAX(end, t->attempt_ns + window);
 	}
 	return end;

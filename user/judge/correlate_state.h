@@ -72,6 +72,7 @@ struct trial_state {
 
 	/* W */
 	bool token_tap, token_log; /* the two witnesses */
+	bool elsewhere;		   /* its token was seen in another lane */
 	bool signal, signal_b;
 	bool other_channel;
 	char via[EV_NAME_MAX];
@@ -84,9 +85,16 @@ struct trial_state {
 struct canary_state {
 	struct ev_canary c;
 	uint64_t sent_ns;
-	bool seen;
+	bool seen;	     /* where it must be */
+	bool seen_w, seen_b; /* each once: who sends it again only wears it */
 };
 
+struct decoy_state {
+	struct ev_decoy d;
+	bool seen_w, seen_b;
+};
+
+#define LOSS_COLLECTOR SNT_HOOK_MAX /* in place of a hook: the collector's log */
 struct loss_state {
 	uint32_t hook, slot;
 	uint64_t from_ns, to_ns;
@@ -94,9 +102,11 @@ struct loss_state {
 
 struct unexplained_state {
 	uint32_t lane;
+	uint32_t sender; /* trial of whose socket it is, by what A saw; 0 = unknown */
 	uint64_t time_ns, id;
 };
-#define UNEXPLAINED_MAX 65536 /* kept of a run; beyond, every window is taken to hold one */
+#define UNEXPLAINED_MAX 4096 /* kept of a lane; beyond, each of its windows is taken to hold one   \
+			      */
 
 struct attach_state { /* per hook and lane */
 	bool needed, start, final, start_ok, final_ok;
@@ -113,15 +123,19 @@ struct correlate {
 	LIST(struct ev_cell) cells;
 	LIST(struct trial_state) trials; /* id - 1 is the index */
 	LIST(struct canary_state) canaries;
-	LIST(struct ev_decoy) decoys;
+	LIST(struct decoy_state) decoys;
 	LIST(struct loss_state) losses;
 	LIST(struct unexplained_state) unexplained;
-	bool unexplained_overflow;
+	uint32_t unexplained_of[SNT_SLOT_MAX]; /* lane */
+	bool unexplained_overflow[SNT_SLOT_MAX];
 	struct attach_state attach[SNT_HOOK_MAX][SNT_SLOT_MAX];
 	struct ev_lane lanes[SNT_SLOT_MAX];
 
-	struct idmap by_dest; /* lane and destination -> the newest trial */
-	struct idmap self;    /* first 8 bytes of a canary's or decoy's token -> index */
+	struct idmap by_dest;	  /* lane and destination -> the newest trial */
+	struct idmap by_cell;	  /* target, probe, arm, repeat -> trial */
+	struct idmap by_flow;	  /* lane and five-tuple -> the trial whose socket sent so last */
+	struct idmap known_cells; /* target, probe -> 1 */
+	struct idmap self;	  /* first 8 bytes of a canary's or decoy's token -> index */
 	struct match_set *tokens;
 	struct stream *world;
 	uint64_t stream_lost; /* as of the last record */
@@ -131,6 +145,7 @@ struct correlate {
 	/* of the record being looked at */
 	const struct ev *now;
 	bool now_self;	      /* a canary or decoy of ours */
+	bool now_elsewhere;   /* ... and the trial is another lane's */
 	uint32_t now_matched; /* a trial whose token is in it; 0 = none */
 };
 
@@ -140,6 +155,9 @@ struct trial_state *trial_by_dest(struct correlate *c, uint32_t lane, const uint
 const struct ev_probe *probe_of(const struct correlate *c, const char *name);
 const struct ev_target *target_of(const struct correlate *c, const char *name);
 uint8_t channel_protocol(enum channel channel); /* IPPROTO_* */
+uint64_t cell_key(const char *target, const char *probe, enum arm arm, uint32_t repeat);
+int add_loss(struct correlate *c, uint32_t hook, uint32_t slot, uint64_t from_ns,
+	     uint64_t to_ns) must_check;
 
 /* witness.c: everything at W, B, and in the collector's log. */
 int witness_init(struct correlate *c) must_check;

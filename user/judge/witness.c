@@ -13,7 +13,9 @@
 #include "user/judge/guard.h"
 
 #define DNS_PORT 53
+#define CANARY_PORT 9 /* discard; rig.h */
 #define SELF_PREFIX "SENTINEL "
+#define FLOWS_MAX 262144 /* remembered; beyond, a frame has no known sender */
 
 static void add_record(struct trial_state *t, uint64_t id)
 {
@@ -64,9 +66,16 @@ static void matched_at_tap(void *arg, uint32_t trial, enum match_form form unuse
 	}
 	if (!t)
 		return;
-	t->token_tap = true;
 	c->now_matched = trial;
 	add_record(t, c->now->id);
+	/* Its nonce stands in /proc/PID/cmdline for all to read: another lane's sandbox can send
+	 * its token. That is a doubt, about both lanes, and no escape. */
+	if (GUARD(TOKEN_OF_ANOTHER_LANE, c->now->lane != t->t.lane)) {
+		t->elsewhere = true;
+		c->now_elsewhere = true;
+		return;
+	}
+	t->token_tap = true;
 }
 
 static void matched_in_log(void *arg, uint32_t trial, enum match_form form unused_arg)
@@ -77,8 +86,12 @@ static void matched_in_log(void *arg, uint32_t trial, enum match_form form unuse
 
 	if (!t)
 		return;
-	t->token_log = true;
 	add_record(t, c->now->id);
+	if (GUARD(TOKEN_OF_ANOTHER_LANE, r->lane != t->t.lane)) {
+		t->elsewhere = true;
+		return;
+	}
+	t->token_log = true;
 	check_channel(c, t, (uint8_t)r->protocol, r->daddr, r->dport);
 }
 
@@ -135,13 +148,35 @@ int witness_self(struct correlate *c, const uint8_t token[EV_NONCE_BYTES], uint3
 	return idmap_set(&c->self, token_key(token), index);
 }
 
-static void canary_seen(struct canary_state *s, const struct ev *ev)
+/* Whether this hook sees it for the first time. */
+static bool first_sight(const struct ev *ev, bool *seen_w, bool *seen_b)
 {
-	if (s->c.hook == ev->hook && s->c.lane == ev->lane)
-		s->seen = true;
+	bool *seen = ev->hook == SNT_HOOK_WORLD ? seen_w : seen_b;
+	bool first = !*seen;
+
+	*seen = true;
+	return first;
 }
 
-/* Whether the frame is a canary or decoy of ours, byte for byte; then it is accounted for. */
+static bool is_canary(struct canary_state *s, const struct ev *ev,
+		      const uint8_t token[EV_NONCE_BYTES])
+{
+	if (memcmp(s->c.token, token, EV_NONCE_BYTES) != 0 || s->c.lane != ev->lane)
+		return false;
+	if (s->c.hook == ev->hook)
+		s->seen = true;
+	return first_sight(ev, &s->seen_w, &s->seen_b);
+}
+
+static bool is_decoy(struct decoy_state *s, const struct ev *ev,
+		     const uint8_t token[EV_NONCE_BYTES])
+{
+	return !memcmp(s->d.token, token, EV_NONCE_BYTES) && s->d.lane == ev->lane &&
+	       first_sight(ev, &s->seen_w, &s->seen_b);
+}
+
+/* Whether the frame is a canary or decoy of ours, byte for byte, for the first time at this hook:
+ * then it is accounted for. A sandbox may have seen one, and dress up as it. */
 static bool is_self(struct correlate *c, const struct packet *p, const struct ev *ev)
 {
 	size_t prefix = strlen(SELF_PREFIX), hex = 2 * EV_NONCE_BYTES;
@@ -149,7 +184,8 @@ static bool is_self(struct correlate *c, const struct packet *p, const struct ev
 	uint8_t token[EV_NONCE_BYTES];
 	uint32_t index;
 
-	if (p->protocol != IPPROTO_UDP || p->payload_len < prefix + hex ||
+	if (p->protocol != IPPROTO_UDP || p->payload_len != prefix + hex + 1 || p->fragment ||
+	    p->dport != CANARY_PORT || p->payload[prefix + hex] != '\n' ||
 	    memcmp(p->payload, SELF_PREFIX, prefix))
 		return false;
 	memcpy(digits, p->payload + prefix, hex);
@@ -157,11 +193,8 @@ static bool is_self(struct correlate *c, const struct packet *p, const struct ev
 	    !idmap_get(&c->self, token_key(token), &index))
 		return false;
 	if (index & SELF_DECOY)
-		return !memcmp(c->decoys.at[index & ~SELF_DECOY].token, token, sizeof(token));
-	if (memcmp(c->canaries.at[index].c.token, token, sizeof(token)))
-		return false;
-	canary_seen(&c->canaries.at[index], ev);
-	return true;
+		return is_decoy(&c->decoys.at[index & ~SELF_DECOY], ev, token);
+	return is_canary(&c->canaries.at[index], ev, token);
 }
 
 /* ---- packets ---- */
@@ -182,25 +215,57 @@ static bool is_signal(const struct packet *p)
 	       (p->tcp_flags & TCP_FLAG_SYN && !(p->tcp_flags & TCP_FLAG_ACK));
 }
 
-static int unexplained(struct correlate *c, const struct ev *ev)
+static uint64_t flow_key(uint32_t lane, const struct packet *p)
+{
+	uint64_t h = 0xcbf29ce484222325ull ^ lane;
+
+	for (int i = 0; i < 16; i++)
+		h = (h ^ p->src[i]) * 0x100000001b3ull;
+	for (int i = 0; i < 16; i++)
+		h = (h ^ p->dst[i]) * 0x100000001b3ull;
+	h = (h ^ ((uint64_t)p->protocol << 32 | (uint32_t)p->sport << 16 | p->dport)) *
+	    0x100000001b3ull;
+	return h ? h : 1;
+}
+
+static int unexplained(struct correlate *c, const struct ev *ev, const struct packet *p)
 {
 	struct unexplained_state s = { .lane = ev->lane, .time_ns = ev->time_ns, .id = ev->id };
 
-	if (c->unexplained.n == UNEXPLAINED_MAX) {
-		c->unexplained_overflow = true;
+	if (ev->lane >= SNT_SLOT_MAX)
+		return -EBADMSG;
+	if (p && p->transport)
+		(void)idmap_get(&c->by_flow, flow_key(ev->lane, p), &s.sender);
+	if (c->unexplained_of[ev->lane]++ >= UNEXPLAINED_MAX) {
+		c->unexplained_overflow[ev->lane] = true;
 		return 0;
 	}
 	return list_add(&c->unexplained, s);
 }
 
-static int loss_at_world(struct correlate *c, const struct ev *ev)
+/*
+ * What host itself says on its link to world, and no router passes on: so a sandbox can't have sent
+ * it (a forwarded packet has lost a hop, and a link-local source is not forwarded). An ICMP error
+ * quotes its sender's bytes: at W it could only be about what world sent, and in a window where
+ * nothing crossed world sent nothing.
+ */
+static bool is_noise(const struct packet *p)
 {
-	struct loss_state s = { .hook = SNT_HOOK_WORLD,
-				.slot = ev->lane,
-				.from_ns = ev->time_ns,
-				.to_ns = ev->time_ns };
+	bool local = p->src[0] == 0xfe && (p->src[1] & 0xc0) == 0x80;
+	bool nobody = !memcmp(p->src, (const uint8_t[16]){ 0 }, 16);
 
-	return list_add(&c->losses, s);
+	switch (packet_noise(p)) {
+	case NOISE_ARP:
+		return true;
+	case NOISE_IGMP:
+		return p->ttl == 1;
+	case NOISE_MLD:
+		return p->ttl == 1 && (local || nobody);
+	case NOISE_ND:
+		return p->ttl == 255;
+	default:
+		return false;
+	}
 }
 
 static int at_world(struct correlate *c, const struct ev *ev, const struct packet *p)
@@ -216,15 +281,16 @@ static int at_world(struct correlate *c, const struct ev *ev, const struct packe
 	lost = stream_lost(c->world);
 	if (GUARD(WORLD_RECORD_CUT, lost != c->stream_lost || ev->flags & SNT_F_TRUNCATED)) {
 		c->stream_lost = lost;
-		err = loss_at_world(c, ev);
+		err = add_loss(c, SNT_HOOK_WORLD, ev->lane, ev->time_ns, ev->time_ns);
 		if (err)
 			return err;
 	}
-	if (c->now_matched || c->now_self || (p && packet_noise(p) != NOISE_NONE))
+	if ((c->now_matched && !c->now_elsewhere) || c->now_self || (p && is_noise(p)))
 		return 0;
-	t = p ? addressed_trial(c, p, ev->lane) : NULL;
-	if (!t)
-		return GUARD(WORLD_UNEXPLAINED, true) ? unexplained(c, ev) : 0;
+	t = p && !c->now_matched ? addressed_trial(c, p, ev->lane) : NULL;
+	/* A bare segment is its connection's, so without a connection it is nobody's. */
+	if (!t || (!is_signal(p) && !t->signal && !t->token_tap))
+		return GUARD(WORLD_UNEXPLAINED, true) ? unexplained(c, ev, p) : 0;
 	if (is_signal(p) && !t->signal) {
 		t->signal = true;
 		add_record(t, ev->id);
@@ -246,12 +312,15 @@ static void at_boundary(struct correlate *c, const struct ev *ev, const struct p
 		t->signal_b = true;
 }
 
-static void inside(struct correlate *c, const struct ev *ev, const struct packet *p)
+static int inside(struct correlate *c, const struct ev *ev, const struct packet *p)
 {
 	struct trial_state *t = addressed_trial(c, p, ev->lane);
 
 	if (t && (ev->mark == t->mark || ev->hook == SNT_HOOK_BOX))
 		t->packet_a = true;
+	if (ev->owner != OWNER_SOCKET || !p->transport || c->by_flow.used >= FLOWS_MAX)
+		return 0;
+	return idmap_set(&c->by_flow, flow_key(ev->lane, p), ev->trial);
 }
 
 static void dropped(struct correlate *c, const struct ev *ev)
@@ -284,6 +353,7 @@ int witness_packet(struct correlate *c, const struct ev *ev)
 	c->now = ev;
 	c->now_self = false;
 	c->now_matched = 0;
+	c->now_elsewhere = false;
 	if (ev->type == EV_DROP) {
 		dropped(c, ev);
 		return 0;
@@ -294,10 +364,9 @@ int witness_packet(struct correlate *c, const struct ev *ev)
 		return at_world(c, ev, parsed ? &p : NULL);
 	if (!parsed)
 		return 0;
-	if (ev->hook == SNT_HOOK_BOUNDARY)
-		at_boundary(c, ev, &p);
-	else
-		inside(c, ev, &p);
+	if (ev->hook != SNT_HOOK_BOUNDARY)
+		return inside(c, ev, &p);
+	at_boundary(c, ev, &p);
 	return 0;
 }
 
