@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* sentineld: the privileged half. See daemon.h. */
 #include <argp.h>
+#include <fcntl.h>
 #include <signal.h>
-#include <sys/prctl.h>
 
 #include "user/base/log.h"
 #include "user/daemon.h"
@@ -89,6 +89,11 @@ int main(int argc, char **argv)
 	log_open("sentineld", a.verbose ? LOG_DEBUG_ : LOG_INFO_, false);
 	if (geteuid() != 0) {
 		log_error("must be root: it loads BPF programs and makes network namespaces");
+		return 2;
+	}
+	/* Before there is a child: who held it could order runs, and would keep it open. */
+	if (fcntl(a.control, F_SETFD, FD_CLOEXEC)) {
+		log_error("descriptor %d: %s", a.control, strerror(errno));
 		return 2;
 	}
 	(void)signal(SIGPIPE, SIG_IGN);

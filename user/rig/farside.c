@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <json-c/json.h>
+#include <linux/close_range.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,7 +22,9 @@ static _Noreturn void exec_collector(char *const *argv, int world_ns, int key, i
 		_exit(126);
 	if (setns(world_ns, CLONE_NEWNET))
 		_exit(126);
-	if (fcntl(key, F_SETFD, 0) || fcntl(log, F_SETFD, 0))
+	/* Whatever else is open, those two alone are its own. */
+	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) || fcntl(key, F_SETFD, 0) ||
+	    fcntl(log, F_SETFD, 0))
 		_exit(126);
 	(void)execv(argv[0], argv);
 	_exit(127);
