@@ -31,10 +31,10 @@ static __always_inline void addr_dest(struct snt_addr *r, struct bpf_sock_addr *
 		addr_v4(r->daddr, ctx->user_ip4);
 }
 
-static __always_inline void addr_emit(struct bpf_sock_addr *ctx, __u32 ring, __u32 hook,
-				      const struct who *w, bool v6, struct snt_count *c)
+static __always_inline void addr_emit(struct bpf_sock_addr *ctx, __u32 hook, const struct who *w,
+				      bool v6, struct snt_count *c)
 {
-	struct snt_addr *r = emit_begin(ring, hook, SNT_EV_ADDR, sizeof(*r));
+	struct snt_addr *r = emit_begin(hook, SNT_EV_ADDR, sizeof(*r));
 
 	if (!r) {
 		count_up(c->ring_full);
@@ -52,11 +52,11 @@ static __always_inline void addr_emit(struct bpf_sock_addr *ctx, __u32 ring, __u
 	r->retval = 1;
 	r->path_len = 0;
 	__builtin_memset(r->path, 0, sizeof(r->path));
-	emit_end(ring, r);
+	emit_end(hook, r);
 	count_up(c->delivered);
 }
 
-static __always_inline void addr_call(struct bpf_sock_addr *ctx, __u32 ring, __u32 hook, bool v6)
+static __always_inline void addr_call(struct bpf_sock_addr *ctx, __u32 hook, bool v6)
 {
 	struct bpf_sock *sk = ctx->sk;
 	struct snt_owner *o;
@@ -80,14 +80,14 @@ static __always_inline void addr_call(struct bpf_sock_addr *ctx, __u32 ring, __u
 		return;
 	}
 	owner_renew(o, &w);
-	addr_emit(ctx, ring, hook, &w, v6, c);
+	addr_emit(ctx, hook, &w, v6, c);
 }
 
 SEC("cgroup/connect4")
 int snt_connect4(struct bpf_sock_addr *ctx)
 {
 	if (!gate_closed())
-		addr_call(ctx, RING_LIFE, SNT_HOOK_CONNECT4, false);
+		addr_call(ctx, SNT_HOOK_CONNECT4, false);
 	return 1;
 }
 
@@ -95,16 +95,15 @@ SEC("cgroup/connect6")
 int snt_connect6(struct bpf_sock_addr *ctx)
 {
 	if (!gate_closed())
-		addr_call(ctx, RING_LIFE, SNT_HOOK_CONNECT6, true);
+		addr_call(ctx, SNT_HOOK_CONNECT6, true);
 	return 1;
 }
 
-/* One per datagram: into the ring that may flood. */
 SEC("cgroup/sendmsg4")
 int snt_sendmsg4(struct bpf_sock_addr *ctx)
 {
 	if (!gate_closed())
-		addr_call(ctx, RING_PACKET, SNT_HOOK_SENDMSG4, false);
+		addr_call(ctx, SNT_HOOK_SENDMSG4, false);
 	return 1;
 }
 
@@ -112,6 +111,6 @@ SEC("cgroup/sendmsg6")
 int snt_sendmsg6(struct bpf_sock_addr *ctx)
 {
 	if (!gate_closed())
-		addr_call(ctx, RING_PACKET, SNT_HOOK_SENDMSG6, true);
+		addr_call(ctx, SNT_HOOK_SENDMSG6, true);
 	return 1;
 }

@@ -16,7 +16,7 @@ static __always_inline void opt_emit(struct bpf_sockopt *ctx, const struct who *
 				     struct snt_count *c)
 {
 	struct bpf_sock *sk = ctx->sk;
-	struct snt_opt *r = emit_begin(RING_LIFE, SNT_HOOK_SETSOCKOPT, SNT_EV_OPT, sizeof(*r));
+	struct snt_opt *r = emit_begin(SNT_HOOK_SETSOCKOPT, SNT_EV_OPT, sizeof(*r));
 
 	if (!r) {
 		count_up(c->ring_full);
@@ -30,7 +30,7 @@ static __always_inline void opt_emit(struct bpf_sockopt *ctx, const struct who *
 	r->optname = ctx->optname;
 	r->family = sk ? sk->family : 0;
 	r->_pad = 0;
-	emit_end(RING_LIFE, r);
+	emit_end(SNT_HOOK_SETSOCKOPT, r);
 	count_up(c->delivered);
 }
 

@@ -32,12 +32,12 @@ static __always_inline bool who_skb(struct who *w, struct __sk_buff *skb, struct
 static __always_inline void skb_emit(struct __sk_buff *skb, __u32 hook, const struct who *w,
 				     struct snt_owner *o)
 {
-	struct packet p = { .hook = hook, .slot = w->slot, .netns_cookie = w->netns_cookie };
+	struct packet p = { .slot = w->slot, .netns_cookie = w->netns_cookie };
 	struct snt_count *c = count_seen(hook, w->slot);
 
 	p.flags = packet_owner_flags(skb, o, true);
 	if (c)
-		packet_head(skb, &p, c);
+		packet_head(skb, hook, &p, c);
 }
 
 static __always_inline void skb_by_cookie(struct __sk_buff *skb, __u32 hook)

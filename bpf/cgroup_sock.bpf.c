@@ -16,7 +16,7 @@
 static __always_inline void sock_emit(struct bpf_sock *sk, __u64 cookie, __u32 hook,
 				      const struct who *w, __u32 flags, struct snt_count *c)
 {
-	struct snt_sock *r = emit_begin(RING_LIFE, hook, SNT_EV_SOCK, sizeof(*r));
+	struct snt_sock *r = emit_begin(hook, SNT_EV_SOCK, sizeof(*r));
 
 	if (!r) {
 		count_up(c->ring_full);
@@ -31,7 +31,7 @@ static __always_inline void sock_emit(struct bpf_sock *sk, __u64 cookie, __u32 h
 	r->type = sk->type;
 	r->protocol = sk->protocol;
 	r->_pad = 0;
-	emit_end(RING_LIFE, r);
+	emit_end(hook, r);
 	count_up(c->delivered);
 }
 

@@ -7,11 +7,6 @@
 
 #include <bpf/bpf_helpers.h>
 
-#define RING_WORLD 0
-#define RING_PACKET 1
-#define RING_LIFE 2
-#define RING_MAX 3
-
 /* Every object that includes this defines them; the linker keeps one of each. */
 #define SNT_KNOB const volatile __weak
 
@@ -26,7 +21,7 @@ SNT_KNOB __u32 snt_run_level = 0;
 SNT_KNOB __u32 snt_known_marks = 0;
 
 /* Queued bytes from which on a record wakes the reader. */
-SNT_KNOB __u32 snt_wake_bytes[RING_MAX] = { 1 << 20, 1 << 20, 1 << 20 };
+SNT_KNOB __u32 snt_wake_bytes[SNT_RING_MAX] = { 1 << 20, 1 << 20, 1 << 20 };
 
 /* What each number of enum skb_drop_reason is worth. Numbers differ between kernels, so user space
  * fills it by name. Numbers beyond it tell. */

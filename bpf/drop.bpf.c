@@ -67,7 +67,7 @@ static __always_inline void drop_emit(struct sk_buff *skb, __u64 location, __u32
 				      __u32 netns, const struct who *w, const struct snt_owner *o,
 				      struct snt_count *c)
 {
-	struct snt_drop *r = emit_begin(RING_PACKET, SNT_HOOK_KFREE_SKB, SNT_EV_DROP, sizeof(*r));
+	struct snt_drop *r = emit_begin(SNT_HOOK_KFREE_SKB, SNT_EV_DROP, sizeof(*r));
 	struct sock *sk;
 
 	/* Nothing between the reserve and this: 6.1 loses sight of the record else. */
@@ -89,7 +89,7 @@ static __always_inline void drop_emit(struct sk_buff *skb, __u64 location, __u32
 	r->len = BPF_CORE_READ(skb, len);
 	__builtin_memset(r->head, 0, sizeof(r->head));
 	drop_head(r, skb);
-	emit_end(RING_PACKET, r);
+	emit_end(SNT_HOOK_KFREE_SKB, r);
 	count_up(c->delivered);
 }
 

@@ -56,24 +56,28 @@ static __always_inline __u64 next_of(__u32 key)
 
 static __always_inline __u64 next_pkt_id(__u32 hook)
 {
-	return next_of(RING_MAX + hook);
+	return next_of(SNT_RING_MAX + hook);
 }
 
-static __always_inline void *ring_map(__u32 ring)
+/* hook must be known at build time: the verifier wants one map per call. */
+static __always_inline void *ring_map(__u32 hook)
 {
-	if (ring == RING_WORLD)
+	switch (snt_ring_of(hook)) {
+	case SNT_RING_WORLD:
 		return &rb_world;
-	if (ring == RING_PACKET)
+	case SNT_RING_PACKET:
 		return &rb_packet;
-	return &rb_life;
+	default:
+		return &rb_life;
+	}
 }
 
 /* Reserves a record of a size known at build time and numbers it, whether there is room or not.
  * Fills schema, type, hook, len, cpu and cpu_seq; zeroes the rest of the header. NULL: no room. */
-static __always_inline void *emit_begin(__u32 ring, __u32 hook, __u32 type, __u64 size)
+static __always_inline void *emit_begin(__u32 hook, __u32 type, __u64 size)
 {
-	__u64 seq = next_of(ring);
-	struct snt_hdr *h = bpf_ringbuf_reserve(ring_map(ring), size, 0);
+	__u64 seq = next_of(snt_ring_of(hook));
+	struct snt_hdr *h = bpf_ringbuf_reserve(ring_map(hook), size, 0);
 
 	if (!h)
 		return NULL;
@@ -95,12 +99,12 @@ static __always_inline void *emit_begin(__u32 ring, __u32 hook, __u32 type, __u6
 
 /* Hands the record over. The reader looks by itself every tick; it is woken only where much is
  * queued, since a wake-up costs more than all the rest. */
-static __always_inline void emit_end(__u32 ring, void *rec)
+static __always_inline void emit_end(__u32 hook, void *rec)
 {
-	__u64 queued = bpf_ringbuf_query(ring_map(ring), BPF_RB_AVAIL_DATA);
+	__u64 queued = bpf_ringbuf_query(ring_map(hook), BPF_RB_AVAIL_DATA);
+	__u32 enough = snt_wake_bytes[snt_ring_of(hook)];
 
-	bpf_ringbuf_submit(rec,
-			   queued >= snt_wake_bytes[ring] ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(rec, queued >= enough ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 
 #endif

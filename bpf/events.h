@@ -15,7 +15,8 @@
 #include <linux/types.h>
 #endif
 
-#define SNT_SCHEMA 1 /* raise with every change below: scripts/check-abi.sh */
+/* Raise where a layout or a number changes, not where one is added: scripts/check-abi.sh. */
+#define SNT_SCHEMA 1
 
 /* ------------------------------------------------------------------------------------------------
  * Hooks. One number per program that emits; the loss counters and the capture use the same numbers.
@@ -45,6 +46,37 @@
 #define SNT_HOOK_FORK 22	 /* tp_btf sched_process_fork */
 #define SNT_HOOK_EXIT 23	 /* tp_btf sched_process_exit */
 #define SNT_HOOK_MAX 24
+
+/* ------------------------------------------------------------------------------------------------
+ * Rings: one for W, whose bytes are the evidence; one for what comes per packet or message, which a
+ * sandbox can flood; one for the lifecycle, which explains the other two and must not be pushed out
+ * by them. Each CPU counts the records of each ring by itself (snt_hdr.cpu_seq).
+ */
+#define SNT_RING_WORLD 0
+#define SNT_RING_PACKET 1
+#define SNT_RING_LIFE 2
+#define SNT_RING_MAX 3
+
+/* The only table of which ring a hook's records are in: programs write, user space reads by it. */
+static inline __attribute__((always_inline)) __u32 snt_ring_of(__u32 hook)
+{
+	switch (hook) {
+	case SNT_HOOK_WORLD:
+		return SNT_RING_WORLD;
+	case SNT_HOOK_BOUNDARY:
+	case SNT_HOOK_BOX:
+	case SNT_HOOK_CG_EGRESS:
+	case SNT_HOOK_CG_INGRESS:
+	case SNT_HOOK_SENDMSG4:
+	case SNT_HOOK_SENDMSG6:
+	case SNT_HOOK_SENDMSG_UNIX:
+	case SNT_HOOK_SEND_LENGTH:
+	case SNT_HOOK_KFREE_SKB:
+		return SNT_RING_PACKET;
+	default:
+		return SNT_RING_LIFE;
+	}
+}
 
 /* ------------------------------------------------------------------------------------------------
  * Slots: what loss is counted by. A lane is a slot; 0 is "in a watched cgroup or namespace that
@@ -89,6 +121,8 @@ _Static_assert(sizeof(struct snt_count) == 48, "struct snt_count");
 #define SNT_F_MORE (1u << 6)	  /* further chunks of the same packet follow */
 #define SNT_F_CREATED (1u << 7)	  /* snt_sock: made (else closed) */
 #define SNT_F_DENIED (1u << 8)	  /* the egress policy refused it */
+#define SNT_F_COMPAT (1u << 9)	  /* snt_call: came by a 32-bit entry (int 0x80, x32, AArch32) */
+#define SNT_F_VLAN (1u << 10)	  /* tc: a VLAN tag was kept beside the bytes; data is without it */
 
 /* A task, as the kernel knows it (initial pid namespace). */
 struct snt_task {
@@ -182,7 +216,7 @@ struct snt_addr {
 struct snt_call {
 	struct snt_hdr h;
 	struct snt_task task;
-	__u32 nr;  /* x86_64 or arm64 number */
+	__u32 nr;  /* x86_64 or arm64 number; a 32-bit call has that of its 64-bit twin */
 	__s32 fd;  /* first argument */
 	__s64 ret; /* as the program saw it: -errno, or the result */
 	__u64 arg1, arg2;
@@ -260,7 +294,7 @@ struct snt_packet {
 struct snt_opt {
 	struct snt_hdr h;
 	struct snt_task task;
-	__u64 cookie;
+	__u64 cookie; /* 0 where the socket has none yet: AF_PACKET and AF_XDP before they sent */
 	__s32 level, optname;
 	__u32 family, _pad;
 };

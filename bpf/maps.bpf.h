@@ -34,7 +34,7 @@ struct {
 /* Next cpu_seq of each ring, then next pkt_id of each hook. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, RING_MAX + SNT_HOOK_MAX);
+	__uint(max_entries, SNT_RING_MAX + SNT_HOOK_MAX);
 	__type(key, __u32);
 	__type(value, __u64);
 } snt_seqs __weak SEC(".maps");

@@ -20,7 +20,6 @@
 struct packet {
 	__u64 pkt_id;
 	__u64 netns_cookie;
-	__u32 hook;
 	__u32 slot;
 	__u32 l2_len;
 	__u32 flags;
@@ -76,13 +75,13 @@ static __always_inline void packet_fill(struct snt_packet *r, struct __sk_buff *
 #define PACKET_UNREADABLE 2
 
 /* One record with n <= size bytes from offset on, in a record for size bytes. */
-static __always_inline int packet_record(struct __sk_buff *skb, const struct packet *p, __u32 ring,
+static __always_inline int packet_record(struct __sk_buff *skb, const struct packet *p, __u32 hook,
 					 __u32 offset, __u64 n, __u32 size)
 {
 	struct snt_packet *r;
 	int sent = PACKET_SENT;
 
-	r = emit_begin(ring, p->hook, SNT_EV_PACKET, sizeof(*r) + size);
+	r = emit_begin(hook, SNT_EV_PACKET, sizeof(*r) + size);
 	if (!r)
 		return PACKET_NO_ROOM;
 	packet_fill(r, skb, p);
@@ -93,23 +92,23 @@ static __always_inline int packet_record(struct __sk_buff *skb, const struct pac
 		r->data_len = 0;
 		sent = PACKET_UNREADABLE;
 	}
-	emit_end(ring, r);
+	emit_end(hook, r);
 	return sent;
 }
 
 /* In the smallest of the three sizes that holds n bytes. */
-static __always_inline int packet_copy(struct __sk_buff *skb, const struct packet *p, __u32 ring,
+static __always_inline int packet_copy(struct __sk_buff *skb, const struct packet *p, __u32 hook,
 				       __u32 offset, __u32 n)
 {
 	if (n <= SNT_PKT_DATA_SMALL)
-		return packet_record(skb, p, ring, offset, n, SNT_PKT_DATA_SMALL);
+		return packet_record(skb, p, hook, offset, n, SNT_PKT_DATA_SMALL);
 	if (n <= SNT_PKT_DATA_MEDIUM)
-		return packet_record(skb, p, ring, offset, n, SNT_PKT_DATA_MEDIUM);
-	return packet_record(skb, p, ring, offset, n, SNT_PKT_DATA_LARGE);
+		return packet_record(skb, p, hook, offset, n, SNT_PKT_DATA_MEDIUM);
+	return packet_record(skb, p, hook, offset, n, SNT_PKT_DATA_LARGE);
 }
 
 /* One record with the head of the packet: every hook but W. */
-static __always_inline void packet_head(struct __sk_buff *skb, struct packet *p,
+static __always_inline void packet_head(struct __sk_buff *skb, __u32 hook, struct packet *p,
 					struct snt_count *c)
 {
 	__u32 n = skb->len;
@@ -118,8 +117,8 @@ static __always_inline void packet_head(struct __sk_buff *skb, struct packet *p,
 		n = snt_snapshot;
 		p->flags |= SNT_F_TRUNCATED;
 	}
-	p->pkt_id = next_pkt_id(p->hook);
-	if (packet_copy(skb, p, RING_PACKET, 0, n) == PACKET_NO_ROOM)
+	p->pkt_id = next_pkt_id(hook);
+	if (packet_copy(skb, p, hook, 0, n) == PACKET_NO_ROOM)
 		count_up(c->ring_full);
 	else
 		count_up(c->delivered);
@@ -137,7 +136,7 @@ static __always_inline struct snt_dev *packet_dev(struct __sk_buff *skb)
 static __always_inline void packet_at_dev(struct __sk_buff *skb, __u32 hook, bool at_a)
 {
 	struct snt_dev *dev = packet_dev(skb);
-	struct packet p = { .hook = hook, .l2_len = ETH_HLEN };
+	struct packet p = { .l2_len = ETH_HLEN };
 	struct snt_count *c;
 
 	if (!dev) {
@@ -149,7 +148,7 @@ static __always_inline void packet_at_dev(struct __sk_buff *skb, __u32 hook, boo
 	p.flags = packet_owner_flags(skb, packet_owner(skb), at_a);
 	c = count_seen(hook, p.slot);
 	if (c)
-		packet_head(skb, &p, c);
+		packet_head(skb, hook, &p, c);
 }
 
 #endif

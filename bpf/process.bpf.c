@@ -149,7 +149,7 @@ static __always_inline void exec_argv(struct snt_exec *r, struct mm_struct *mm)
 static __always_inline void exec_emit(struct task_struct *task, const struct who *w,
 				      struct snt_count *c)
 {
-	struct snt_exec *r = emit_begin(RING_LIFE, SNT_HOOK_EXEC, SNT_EV_EXEC, sizeof(*r));
+	struct snt_exec *r = emit_begin(SNT_HOOK_EXEC, SNT_EV_EXEC, sizeof(*r));
 	struct task_struct *parent;
 	struct mm_struct *mm;
 
@@ -168,7 +168,7 @@ static __always_inline void exec_emit(struct task_struct *task, const struct who
 	exec_namespaces(r, task);
 	exec_privileges(r, task);
 	exec_argv(r, mm);
-	emit_end(RING_LIFE, r);
+	emit_end(SNT_HOOK_EXEC, r);
 	count_up(c->delivered);
 }
 
@@ -206,7 +206,7 @@ int snt_exec(__u64 *ctx)
 static __always_inline void fork_emit(struct task_struct *parent, struct task_struct *child,
 				      const struct who *w, struct snt_count *c)
 {
-	struct snt_fork *r = emit_begin(RING_LIFE, SNT_HOOK_FORK, SNT_EV_FORK, sizeof(*r));
+	struct snt_fork *r = emit_begin(SNT_HOOK_FORK, SNT_EV_FORK, sizeof(*r));
 
 	if (!r) {
 		count_up(c->ring_full);
@@ -216,7 +216,7 @@ static __always_inline void fork_emit(struct task_struct *parent, struct task_st
 	r->h.cgroup_id = bpf_get_current_cgroup_id();
 	task_fill(&r->parent, parent);
 	task_fill(&r->child, child);
-	emit_end(RING_LIFE, r);
+	emit_end(SNT_HOOK_FORK, r);
 	count_up(c->delivered);
 }
 
@@ -258,7 +258,7 @@ static __always_inline __u32 exit_code(struct task_struct *task)
 static __always_inline void exit_emit(struct task_struct *task, const struct who *w,
 				      struct snt_count *c)
 {
-	struct snt_exit *r = emit_begin(RING_LIFE, SNT_HOOK_EXIT, SNT_EV_EXIT, sizeof(*r));
+	struct snt_exit *r = emit_begin(SNT_HOOK_EXIT, SNT_EV_EXIT, sizeof(*r));
 
 	if (!r) {
 		count_up(c->ring_full);
@@ -269,7 +269,7 @@ static __always_inline void exit_emit(struct task_struct *task, const struct who
 	task_fill(&r->task, BPF_CORE_READ(task, group_leader));
 	r->code = exit_code(task);
 	r->_pad = 0;
-	emit_end(RING_LIFE, r);
+	emit_end(SNT_HOOK_EXIT, r);
 	count_up(c->delivered);
 }
 

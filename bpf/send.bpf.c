@@ -17,7 +17,7 @@
 static __always_inline void send_emit(struct sock *sk, int ret, const struct who *w,
 				      const struct snt_owner *o, struct snt_count *c)
 {
-	struct snt_send *r = emit_begin(RING_PACKET, SNT_HOOK_SEND_LENGTH, SNT_EV_SEND, sizeof(*r));
+	struct snt_send *r = emit_begin(SNT_HOOK_SEND_LENGTH, SNT_EV_SEND, sizeof(*r));
 	struct addr_pair a;
 
 	if (!r) {
@@ -38,7 +38,7 @@ static __always_inline void send_emit(struct sock *sk, int ret, const struct who
 	addr_of_sock(&a, sk, r->family);
 	r->sport = a.sport;
 	r->dport = a.dport;
-	emit_end(RING_PACKET, r);
+	emit_end(SNT_HOOK_SEND_LENGTH, r);
 	count_up(c->delivered);
 }
 

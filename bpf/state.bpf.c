@@ -15,7 +15,7 @@
 static __always_inline void state_emit(struct sock *sk, int from, int to, const struct who *w,
 				       const struct snt_owner *o, struct snt_count *c)
 {
-	struct snt_state *r = emit_begin(RING_LIFE, SNT_HOOK_SOCK_STATE, SNT_EV_STATE, sizeof(*r));
+	struct snt_state *r = emit_begin(SNT_HOOK_SOCK_STATE, SNT_EV_STATE, sizeof(*r));
 	struct addr_pair a;
 
 	if (!r) {
@@ -34,7 +34,7 @@ static __always_inline void state_emit(struct sock *sk, int from, int to, const 
 	addr_of_sock(&a, sk, BPF_CORE_READ(sk, __sk_common.skc_family));
 	r->sport = a.sport;
 	r->dport = a.dport;
-	emit_end(RING_LIFE, r);
+	emit_end(SNT_HOOK_SOCK_STATE, r);
 	count_up(c->delivered);
 }
 

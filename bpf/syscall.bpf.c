@@ -79,7 +79,7 @@ static __always_inline long call_result(long ret)
 static __always_inline void call_emit(__u32 nr, const struct syscall_args *s, long ret, __u32 flags,
 				      const struct snt_mark *m, struct snt_count *c)
 {
-	struct snt_call *r = emit_begin(RING_LIFE, SNT_HOOK_SYS_EXIT, SNT_EV_CALL, sizeof(*r));
+	struct snt_call *r = emit_begin(SNT_HOOK_SYS_EXIT, SNT_EV_CALL, sizeof(*r));
 
 	if (!r) {
 		count_up(c->ring_full);
@@ -98,7 +98,7 @@ static __always_inline void call_emit(__u32 nr, const struct syscall_args *s, lo
 	r->arg1 = s->a[1];
 	r->arg2 = s->a[2];
 	call_arguments(r, nr, s);
-	emit_end(RING_LIFE, r);
+	emit_end(SNT_HOOK_SYS_EXIT, r);
 	count_up(c->delivered);
 }
 

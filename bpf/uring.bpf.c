@@ -15,7 +15,7 @@
 
 static __always_inline void uring_emit(__s32 res, const struct snt_mark *m, struct snt_count *c)
 {
-	struct snt_uring *r = emit_begin(RING_LIFE, SNT_HOOK_URING, SNT_EV_URING, sizeof(*r));
+	struct snt_uring *r = emit_begin(SNT_HOOK_URING, SNT_EV_URING, sizeof(*r));
 
 	if (!r) {
 		count_up(c->ring_full);
@@ -28,7 +28,7 @@ static __always_inline void uring_emit(__s32 res, const struct snt_mark *m, stru
 	task_fill_current(&r->task);
 	r->res = res;
 	r->_pad = 0;
-	emit_end(RING_LIFE, r);
+	emit_end(SNT_HOOK_URING, r);
 	count_up(c->delivered);
 }
 

@@ -23,7 +23,7 @@ __noinline int world_chunk(struct __sk_buff *skb, struct packet *p, __u32 offset
 	left = skb->len - offset;
 	if (left > SNT_PKT_DATA_LARGE)
 		left = SNT_PKT_DATA_LARGE;
-	return packet_copy(skb, p, RING_WORLD, offset, left);
+	return packet_copy(skb, p, SNT_HOOK_WORLD, offset, left);
 }
 
 /* Every byte of it. One outcome for the whole packet, the worst of its chunks. */
@@ -57,7 +57,7 @@ static __always_inline void world_packet(struct __sk_buff *skb, struct packet *p
 SEC("tc")
 int snt_world(struct __sk_buff *skb)
 {
-	struct packet p = { .hook = SNT_HOOK_WORLD, .l2_len = ETH_HLEN };
+	struct packet p = { .l2_len = ETH_HLEN };
 	struct snt_dev *dev;
 	struct snt_count *c;
 

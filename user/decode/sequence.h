@@ -9,15 +9,16 @@
 
 #include "user/decode/decode.h"
 
-enum ring { RING_LIFE = 0, RING_PACKET, RING_WORLD, RING_MAX };
-
-/* Which ring the hook's records are in: a flood of packets must not push out what explains it. */
-enum ring ring_of(uint32_t hook);
+/* SNT_RING_*: which ring the hook's records are in. */
+static inline uint32_t ring_of(uint32_t hook)
+{
+	return snt_ring_of(hook);
+}
 
 struct sequence {
 	struct {
 		uint64_t low, high, count;
-	} cpu[RING_MAX][DECODE_CPUS_MAX];
+	} cpu[SNT_RING_MAX][DECODE_CPUS_MAX];
 };
 
 void sequence_note(struct sequence *s, uint32_t hook, uint32_t cpu, uint64_t seq);

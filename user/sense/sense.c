@@ -96,12 +96,13 @@ static int configure(struct sense *s, const struct sense_opts *o)
 	k->rodata->snt_run_level = o->run_cgroup_level;
 	k->rodata->snt_known_marks = o->known_marks_only;
 	kernel_btf_reasons(s->btf, k->rodata->snt_reasons, sizeof(k->rodata->snt_reasons));
-	r = configure_ring(s, RING_WORLD, k->maps.rb_world, o->world_ring_bytes, WORLD_RING_BYTES);
+	r = configure_ring(s, SNT_RING_WORLD, k->maps.rb_world, o->world_ring_bytes,
+			   WORLD_RING_BYTES);
 	if (!r)
-		r = configure_ring(s, RING_PACKET, k->maps.rb_packet, o->packet_ring_bytes,
+		r = configure_ring(s, SNT_RING_PACKET, k->maps.rb_packet, o->packet_ring_bytes,
 				   PACKET_RING_BYTES);
 	if (!r)
-		r = configure_ring(s, RING_LIFE, k->maps.rb_life, o->life_ring_bytes,
+		r = configure_ring(s, SNT_RING_LIFE, k->maps.rb_life, o->life_ring_bytes,
 				   LIFE_RING_BYTES);
 	return r;
 }
@@ -217,11 +218,11 @@ static int open_rings(struct sense *s)
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll_fd < 0)
 		return -errno;
-	r = open_ring(s, RING_WORLD, s->skel->maps.rb_world);
+	r = open_ring(s, SNT_RING_WORLD, s->skel->maps.rb_world);
 	if (!r)
-		r = open_ring(s, RING_PACKET, s->skel->maps.rb_packet);
+		r = open_ring(s, SNT_RING_PACKET, s->skel->maps.rb_packet);
 	if (!r)
-		r = open_ring(s, RING_LIFE, s->skel->maps.rb_life);
+		r = open_ring(s, SNT_RING_LIFE, s->skel->maps.rb_life);
 	return r;
 }
 
@@ -297,7 +298,7 @@ void sense_free(struct sense *s)
 		sense_detach_lane(s, lane);
 	for (uint32_t hook = 0; hook < SNT_HOOK_MAX; hook++)
 		bpf_link__destroy(s->host[hook].link);
-	for (uint32_t ring = 0; ring < RING_MAX; ring++)
+	for (uint32_t ring = 0; ring < SNT_RING_MAX; ring++)
 		ring_done(&s->rings[ring]);
 	if (s->epoll_fd >= 0)
 		(void)close(s->epoll_fd);
@@ -324,17 +325,17 @@ void sense_stop(struct sense *s)
 
 int sense_wait(struct sense *s, int timeout_ms)
 {
-	struct epoll_event ev[RING_MAX];
+	struct epoll_event ev[SNT_RING_MAX];
 
-	return epoll_wait(s->epoll_fd, ev, RING_MAX, timeout_ms) < 0 ? -errno : 0;
+	return epoll_wait(s->epoll_fd, ev, SNT_RING_MAX, timeout_ms) < 0 ? -errno : 0;
 }
 
 int sense_drain(struct sense *s, sense_sink_fn sink, void *arg)
 {
-	int n = ring_drain(&s->rings[RING_LIFE], sink, arg);
+	int n = ring_drain(&s->rings[SNT_RING_LIFE], sink, arg);
 
-	n += ring_drain(&s->rings[RING_PACKET], sink, arg);
-	n += ring_drain(&s->rings[RING_WORLD], sink, arg);
+	n += ring_drain(&s->rings[SNT_RING_PACKET], sink, arg);
+	n += ring_drain(&s->rings[SNT_RING_WORLD], sink, arg);
 	return n;
 }
 

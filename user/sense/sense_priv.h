@@ -11,8 +11,6 @@
 #include "user/sense/sense.h"
 #include "user/sense/symbols.h"
 
-enum { RING_WORLD, RING_PACKET, RING_LIFE, RING_MAX }; /* as in bpf/config.bpf.h */
-
 enum { DEV_WORLD, DEV_BOUNDARY, DEV_BOX, DEV_MAX };
 
 struct dev_hook {
@@ -40,7 +38,7 @@ struct sense {
 	struct sentinel *skel;
 	struct kernel_btf *btf;
 	struct symbols *symbols;
-	struct ring rings[RING_MAX];
+	struct ring rings[SNT_RING_MAX];
 	int epoll_fd;
 	struct host_hook host[SNT_HOOK_MAX]; /* of a lane's hook: the program alone */
 	uint64_t root_cgroup_id;
