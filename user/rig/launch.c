@@ -14,10 +14,11 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define KILL_WAIT_MS 2000 /* for a killed command to be dead */
-#define PATH_DEFAULT "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#include "user/rig/program.h"
 
-static char *const env_default[] = { (char *)"PATH=" PATH_DEFAULT, (char *)"HOME=/",
+#define KILL_WAIT_MS 2000 /* for a killed command to be dead */
+
+static char *const env_default[] = { (char *)"PATH=" PROGRAM_PATH, (char *)"HOME=/",
 				     (char *)"LANG=C", NULL };
 
 /* The child's steps, for the message about the one that failed. */
@@ -178,33 +179,15 @@ static const char *env_path(char *const *env)
 	for (; *env; env++)
 		if (strncmp(*env, "PATH=", 5) == 0)
 			return *env + 5;
-	return PATH_DEFAULT;
+	return PROGRAM_PATH;
 }
 
-static bool is_program(const char *path)
+/* As the child's own PATH finds it, looked up here, since the child may not allocate. A path is
+ * left to exec, which says best what is wrong with it. */
+static int find_command(const char *name, char *const *env, char *ret, size_t n)
 {
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0111);
-}
-
-/* Where the command is: as the child's own PATH finds it, looked up here, since the child may not
- * allocate. Empty entries of PATH (the current directory) are passed over. */
-static int find_program(const char *name, char *const *env, char *ret, size_t n)
-{
-	const char *dir = env_path(env);
-
-	if (strchr(name, '/'))
-		return str_copy(ret, n, name);
-	while (*dir) {
-		size_t len = strcspn(dir, ":");
-
-		if (len && str_format(ret, n, "%.*s/%s", (int)len, dir, name) == 0 &&
-		    is_program(ret))
-			return 0;
-		dir += len + (dir[len] == ':');
-	}
-	return -ENOENT;
+	return strchr(name, '/') ? str_copy(ret, n, name)
+				 : program_find(name, env_path(env), ret, n);
 }
 
 /* A process in its cgroup from its first moment: its pid, 0 in the child, or -errno. */
@@ -327,7 +310,7 @@ int launch_start(struct launch *l, const struct launch_opts *o, struct diag *d)
 	*l = (struct launch){ .pidfd = -1, .in = -1, .out = -1 };
 	if (!o->argv || !o->argv[0])
 		return diag_set(d, -EINVAL, NULL, 0, 0, "no command to start");
-	err = find_program(o->argv[0], plan.env, path, sizeof(path));
+	err = find_command(o->argv[0], plan.env, path, sizeof(path));
 	if (err)
 		return fail(d, err, o->argv[0], "looking for it");
 	err = open_pipes(&p);

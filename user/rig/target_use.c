@@ -3,6 +3,7 @@
 #include <limits.h>
 
 #include "user/rig/placeholder.h"
+#include "user/rig/program.h"
 #include "user/rig/target.h"
 
 /* ---- patterns ---- */
@@ -233,32 +234,12 @@ int targets_find(const char *dir, char ***ret_paths)
 	return 0;
 }
 
-static bool in_path(const char *command)
-{
-	const char *at = getenv("PATH");
-	char file[PATH_MAX];
-
-	if (strchr(command, '/'))
-		return access(command, X_OK) == 0;
-	if (!at)
-		at = "/usr/bin:/bin";
-	for (;; at++) {
-		size_t len = strcspn(at, ":");
-
-		/* An empty entry is the working directory: nothing a sandbox is looked up in. */
-		if (len && str_format(file, sizeof(file), "%.*s/%s", (int)len, at, command) >= 0 &&
-		    access(file, X_OK) == 0)
-			return true;
-		at += len;
-		if (!*at)
-			return false;
-	}
-}
-
 bool target_available(const struct target *t, char *missing, size_t n)
 {
+	char path[PATH_MAX];
+
 	for (char *const *need = t->needs; *need; need++)
-		if (!in_path(*need)) {
+		if (program_find(*need, NULL, path, sizeof(path))) {
 			(void)str_copy(missing, n, *need);
 			return false;
 		}
