@@ -294,6 +294,8 @@ struct ev_arm_end {
 	uint32_t trial;
 	int32_t status; /* as wait() gives it; shown only */
 	bool killed;	/* by us, at a time-out */
+	/* why nobody answered: the launcher's error, or else the first that was printed; hostile */
+	char detail[EV_TEXT_MAX];
 };
 
 struct ev_answer {

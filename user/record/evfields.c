@@ -310,6 +310,7 @@ static const struct field arm_end[] = {
 	U32("trial.id", arm_end.trial),
 	I32("status", arm_end.status),
 	BOOL("killed", arm_end.killed),
+	TEXT("detail", arm_end.detail),
 };
 
 static const struct field answer[] = {

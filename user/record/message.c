@@ -130,8 +130,9 @@ static void trial_line(char *out, const struct ev_trial *t)
 
 static void arm_end_line(char *out, const struct ev_arm_end *a)
 {
-	(void)str_format(out, RAW_MAX, "trial %u ended, status 0x%x%s", a->trial,
-			 (unsigned int)a->status, a->killed ? ", killed at its time-out" : "");
+	(void)str_format(out, RAW_MAX, "trial %u ended, status 0x%x%s%s%s", a->trial,
+			 (unsigned int)a->status, a->killed ? ", killed at its time-out" : "",
+			 a->detail[0] ? ": " : "", a->detail);
 }
 
 static void proof_line(char *out, const struct ev_proof *p)

@@ -69,6 +69,7 @@ int session_start(struct session *s, struct client *c, const struct ev_trial *t,
 {
 	struct ev begin = { .type = EV_ARM_BEGIN, .trial = t->id };
 	struct session_argv cmd = { .exe = "" };
+	struct diag why = { .text = "" };
 	struct launch_opts o = {
 		.cgroup_fd = cgroup, .netns_fd = box, .uid = p->uid, .gid = p->gid
 	};
@@ -88,9 +89,10 @@ int session_start(struct session *s, struct client *c, const struct ev_trial *t,
 		return diag_set(d, err, NULL, 0, 0, "can't fill in the command of '%s': %s",
 				t->target, strerror(-err));
 	o.argv = argv;
-	err = launch_start(&s->launch, &o, d);
+	err = launch_start(&s->launch, &o, &why);
 	target_argv_free(argv);
 	if (err) {
+		(void)str_copy(s->detail, sizeof(s->detail), why.text);
 		s->out_ended = s->exited = true;
 		return 0;
 	}
@@ -178,6 +180,19 @@ static int take_line(struct session *s, struct client *c, struct diag *d)
 	return err;
 }
 
+/* What a platform prints instead of starting the session, usually why, in one line. */
+static void keep_detail(struct session *s, const char *buf, size_t n)
+{
+	_Static_assert(SESSION_DETAIL_MAX < sizeof(s->detail), "and its NUL");
+	for (size_t i = 0; i < n && !s->alive1 && s->detail_len < SESSION_DETAIL_MAX; i++) {
+		bool space = !buf[i] || strchr(" \t\r\n", buf[i]);
+
+		if (space && (!s->detail_len || s->detail[s->detail_len - 1] == ' '))
+			continue;
+		s->detail[s->detail_len++] = space ? ' ' : buf[i];
+	}
+}
+
 static int take_output(struct session *s, struct client *c, const char *buf, size_t n,
 		       struct diag *d)
 {
@@ -210,6 +225,7 @@ static int read_output(struct session *s, struct client *c, struct diag *d)
 			return take_line(s, c, d);
 		}
 		total += (size_t)n;
+		keep_detail(s, buf, (size_t)n);
 		err = take_output(s, c, buf, (size_t)n, d);
 		if (err)
 			return err;
@@ -241,6 +257,8 @@ int session_end(struct session *s, struct client *c, struct diag *d)
 	ev.arm_end.trial = s->t.id;
 	ev.arm_end.status = s->status;
 	ev.arm_end.killed = s->killed;
+	if (!s->alive1)
+		(void)str_copy(ev.arm_end.detail, sizeof(ev.arm_end.detail), s->detail);
 	launch_done(&s->launch);
 	s->active = false;
 	err = client_arm_end(c, &ev, d); /* kills what still runs in it */

@@ -13,6 +13,7 @@
 #include "user/rig/target.h"
 
 #define SESSION_OUTPUT_LINE 8192 /* longer lines of a sandbox are cut there */
+#define SESSION_DETAIL_MAX 200	 /* bytes kept of what is printed before the first answer */
 
 struct session {
 	bool active;
@@ -23,6 +24,9 @@ struct session {
 	bool alive1, ran, alive2, out_ended, exited, killed;
 	int status;
 	char folder[FOLDER_PATH_MAX]; /* {dir}, where the target uses it */
+	/* Why there is no answer: what the launch said, or what was printed in its place. */
+	uint32_t detail_len;
+	char detail[EV_TEXT_MAX];
 	uint32_t line_len;
 	char line[SESSION_OUTPUT_LINE];
 };
