@@ -12,6 +12,15 @@
 #include "bpf/emit.bpf.h"
 #include "bpf/watch.bpf.h"
 
+/* No helper gives a socket's cookie here, but the socket is there to read. Made by whoever asks
+ * first: sock_create for inet sockets. */
+static __always_inline __u64 opt_cookie(struct bpf_sockopt *ctx)
+{
+	struct bpf_sockopt_kern *kern = (struct bpf_sockopt_kern *)ctx;
+
+	return BPF_CORE_READ(kern, sk, __sk_common.skc_cookie.counter);
+}
+
 static __always_inline void opt_emit(struct bpf_sockopt *ctx, const struct who *w,
 				     struct snt_count *c)
 {
@@ -25,7 +34,7 @@ static __always_inline void opt_emit(struct bpf_sockopt *ctx, const struct who *
 	who_fill(&r->h, w);
 	r->h.cgroup_id = bpf_get_current_cgroup_id();
 	task_fill_current(&r->task);
-	r->cookie = 0;
+	r->cookie = opt_cookie(ctx);
 	r->level = ctx->level;
 	r->optname = ctx->optname;
 	r->family = sk ? sk->family : 0;

@@ -175,6 +175,17 @@ struct sk_buff {
 	unsigned char *data;
 };
 
+/* What a cgroup program's context really points to; the verifier shows it as the user's struct of
+ * almost the same name. */
+struct bpf_sock_addr_kern {
+	void *uaddr;
+	__u32 uaddrlen; /* since 6.7 */
+};
+
+struct bpf_sockopt_kern {
+	struct sock *sk;
+};
+
 struct io_uring_cqe {
 	__s32 res;
 };

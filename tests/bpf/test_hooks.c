@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include <setjmp.h>
@@ -156,6 +157,26 @@ static int do_uring(void)
 	return syscall(SYS_io_uring_enter, fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1;
 }
 
+#define ABSTRACT "\0sentinel\0test" /* with a NUL inside: its length says where it ends */
+#define ABSTRACT_LEN (sizeof(ABSTRACT) - 1)
+#define UNIX_PATH "/nonexistent/sentinel-test"
+
+/* Nobody listens at either name: what the kernel is asked for is told all the same. */
+static int do_unix(void)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX, .sun_path = ABSTRACT };
+	struct sockaddr_un p = { .sun_family = AF_UNIX, .sun_path = UNIX_PATH };
+	socklen_t len = offsetof(struct sockaddr_un, sun_path) + ABSTRACT_LEN;
+	int s = socket(AF_UNIX, SOCK_STREAM, 0), d = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+	if (s < 0 || d < 0)
+		return 1;
+	if (!connect(s, (struct sockaddr *)&a, len) || errno != ECONNREFUSED)
+		return 2;
+	return sendto(d, TOKEN, strlen(TOKEN), 0, (struct sockaddr *)&p, sizeof(p)) >= 0 ||
+	       errno != ENOENT;
+}
+
 static int do_nothing(void)
 {
 	return 0;
@@ -168,6 +189,7 @@ static const struct {
 	{ "udp", do_udp },	 { "prohibited", do_prohibited },   { "fork", do_fork },
 	{ "socket", do_socket }, { "unreachable", do_unreachable }, { "stream", do_stream },
 	{ "uring", do_uring },	 { "nothing", do_nothing },	    { "flood", do_flood },
+	{ "unix", do_unix },
 };
 
 static int act(const char *name)
@@ -656,6 +678,35 @@ static void test_udp(void **state)
 	assert_int_equal(SOL_SOCKET, o->level);
 	assert_int_equal(SO_BROADCAST, o->optname);
 	assert_int_equal(AF_INET, o->family);
+	assert_int_equal(cookie, o->cookie);
+}
+
+static void check_unix(uint32_t hook, uint32_t type, const char *path, size_t len)
+{
+	const struct snt_addr *a = first_of(hook, SNT_EV_ADDR);
+
+	assert_ours(&a->h);
+	assert_int_equal(SNT_F_OWNER, a->h.flags);
+	assert_int_equal(stage.lane.cookie[NS_BOX], a->h.netns_cookie);
+	assert_int_equal(AF_UNIX, a->family);
+	assert_int_equal(type, a->type);
+	assert_int_equal(1, a->retval);
+	assert_true(a->cookie != 0);
+	assert_int_equal(len, a->path_len);
+	assert_memory_equal(path, a->path, len);
+}
+
+/* The names of UNIX sockets: an abstract one in its whole length, a path as it was given. */
+static void test_unix(void **state)
+{
+	static const char path[108] = UNIX_PATH;
+
+	(void)state;
+	if (!is_attached(SNT_HOOK_CONNECT_UNIX, 0)) /* before 6.7 */
+		skip();
+	(void)play("unix", IN_CGROUP);
+	check_unix(SNT_HOOK_CONNECT_UNIX, SOCK_STREAM, ABSTRACT, ABSTRACT_LEN);
+	check_unix(SNT_HOOK_SENDMSG_UNIX, SOCK_DGRAM, path, sizeof(path));
 }
 
 static unsigned int exits_of(uint32_t pid)
@@ -1112,12 +1163,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_identity),     cmocka_unit_test(test_identity_of_root),
 		cmocka_unit_test(test_wrapper),	     cmocka_unit_test(test_outside_cgroup),
 		cmocka_unit_test(test_unknown_mark), cmocka_unit_test(test_udp),
-		cmocka_unit_test(test_fork),	     cmocka_unit_test(test_unreachable),
-		cmocka_unit_test(test_seccomp),	     cmocka_unit_test(test_drop),
-		cmocka_unit_test(test_stream),	     cmocka_unit_test(test_uring),
-		cmocka_unit_test(test_flood_lost),   cmocka_unit_test(test_flood_kept),
-		cmocka_unit_test(test_state),	     cmocka_unit_test(test_detached),
-		cmocka_unit_test(test_clsact),	     cmocka_unit_test(test_count),
+		cmocka_unit_test(test_unix),	     cmocka_unit_test(test_fork),
+		cmocka_unit_test(test_unreachable),  cmocka_unit_test(test_seccomp),
+		cmocka_unit_test(test_drop),	     cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_uring),	     cmocka_unit_test(test_flood_lost),
+		cmocka_unit_test(test_flood_kept),   cmocka_unit_test(test_state),
+		cmocka_unit_test(test_detached),     cmocka_unit_test(test_clsact),
+		cmocka_unit_test(test_count),
 	};
 
 	if (argc > 2 && !strncmp(argv[1], "SENTINEL1:", 10))

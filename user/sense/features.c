@@ -320,6 +320,8 @@ static const struct feature features[] = {
 	  "boot a kernel with CONFIG_CGROUP_BPF=y", true, probe_cgroup_sock },
 	{ "cgroup-sock-addr", "A: connect and sendmsg", "destinations are seen in packets only",
 	  "boot a kernel with CONFIG_CGROUP_BPF=y", true, probe_cgroup_addr },
+	{ "cgroup-unix-addr", "A: connect and sendmsg of UNIX sockets",
+	  "names of UNIX sockets are not seen", NULL, false, probe_unix_addr },
 	{ "cgroup-sockopt", "A: setsockopt", "PACKET_QDISC_BYPASS and SOL_XDP go unseen", NULL,
 	  false, probe_cgroup_opt },
 	{ "netns-cookie-skb", "A: packets of a box that left its cgroup",

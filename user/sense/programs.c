@@ -34,6 +34,15 @@ int probe_skb_cookie(void)
 	return probe_program(BPF_PROG_TYPE_CGROUP_SKB, 0, insns, ARRAY_SIZE(insns));
 }
 
+/* Newer than the headers that we build with: include/uapi/linux/bpf.h of 6.7. */
+#define CGROUP_UNIX_CONNECT 49
+#define CGROUP_UNIX_SENDMSG 50
+
+int probe_unix_addr(void)
+{
+	return probe_program(BPF_PROG_TYPE_CGROUP_SOCK_ADDR, CGROUP_UNIX_CONNECT, NULL, 0);
+}
+
 static int no_skb_cookie(void)
 {
 	return probe_skb_cookie() ? 0 : -EALREADY;
@@ -46,6 +55,11 @@ static int no_skb_cookie(void)
 #define CGROUP_IF(HOOK, NAME, WANTED)                                                              \
 	{                                                                                          \
 		.hook = HOOK, .name = NAME, .kind = ATTACH_CGROUP, .wanted = WANTED                \
+	}
+#define CGROUP_UNIX(HOOK, NAME, TYPE)                                                              \
+	{                                                                                          \
+		.hook = HOOK, .name = NAME, .kind = ATTACH_CGROUP, .wanted = probe_unix_addr,      \
+		.attach_type = TYPE                                                                \
 	}
 #define DEVICE(HOOK, NAME)                                                                         \
 	{                                                                                          \
@@ -73,6 +87,8 @@ const struct program programs[] = {
 	CGROUP(SNT_HOOK_CONNECT6, "snt_connect6"),
 	CGROUP(SNT_HOOK_SENDMSG4, "snt_sendmsg4"),
 	CGROUP(SNT_HOOK_SENDMSG6, "snt_sendmsg6"),
+	CGROUP_UNIX(SNT_HOOK_CONNECT_UNIX, "snt_connect_un", CGROUP_UNIX_CONNECT),
+	CGROUP_UNIX(SNT_HOOK_SENDMSG_UNIX, "snt_sendmsg_un", CGROUP_UNIX_SENDMSG),
 	CGROUP(SNT_HOOK_SETSOCKOPT, "snt_setsockopt"),
 	CGROUP_IF(SNT_HOOK_CG_EGRESS, "snt_cg_egress", probe_skb_cookie),
 	CGROUP_IF(SNT_HOOK_CG_INGRESS, "snt_cg_ingress", probe_skb_cookie),

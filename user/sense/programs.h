@@ -19,6 +19,7 @@ struct program {
 	const char *tracepoint; /* tp_btf: must be in the kernel's BTF. NULL: none needed */
 	int args_min, args_max; /* how many arguments the tracepoint must have */
 	int (*wanted)(void);	/* 0 where the kernel can run it; NULL = always */
+	uint32_t attach_type;	/* where libbpf's for its section is not the one; 0 = it is */
 };
 
 /* In the order in which they are attached: what keeps the marks before what sets them. */
@@ -30,6 +31,9 @@ int program_wanted(const struct program *p, const struct kernel_btf *k);
 
 /* Can cgroup_skb programs ask for the namespace's cookie? Tried by loading one. 0 or -errno. */
 int probe_skb_cookie(void);
+
+/* Are there hooks for the addresses of UNIX sockets? Tried by loading one. 0 or -errno. */
+int probe_unix_addr(void);
 
 /* Loads a program of a type and throws it away. insns: NULL for "return 1". 0 or -errno. */
 struct bpf_insn;

@@ -121,6 +121,9 @@ static int choose_programs(struct sense *s, char refused[][32], size_t refused_n
 				r = -EACCES;
 		if (prog && bpf_program__set_autoload(prog, !r))
 			return -EINVAL;
+		if (prog && p->attach_type &&
+		    bpf_program__set_expected_attach_type(prog, p->attach_type))
+			return -EINVAL;
 		if (!r)
 			*h = (struct host_hook){ .program = p, .prog = prog };
 		else if (!h->prog)
