@@ -41,6 +41,7 @@ struct schedule {
 	struct job *jobs;
 	size_t jobs_n, jobs_cap;
 	uint32_t trials_done, trials_total;
+	struct folders folders;
 	struct slot lanes[LANES_MAX + 1];
 };
 
@@ -288,6 +289,7 @@ static int start_arm(struct schedule *s, uint32_t lane, struct diag *d)
 	enum arm arm = next_arm(j);
 	bool loosened = arm == ARM_OFF && off;
 	struct session_plan p = {
+		.folders = &s->folders,
 		.probe_exe = s->o->probe_exe,
 		.run = !j->target ? NULL
 		       : loosened ? off->run
@@ -395,6 +397,8 @@ int schedule_run(struct client *c, const struct schedule_opts *o, struct diag *d
 		return diag_set(d, -ENOMEM, NULL, 0, 0, "out of memory");
 	s->o = o;
 	s->client = c;
+	s->folders = FOLDERS_NONE;
+	folders_sweep();
 	err = plan(s);
 	if (err)
 		(void)diag_set(d, err, NULL, 0, 0, "out of memory");
@@ -403,7 +407,8 @@ int schedule_run(struct client *c, const struct schedule_opts *o, struct diag *d
 	if (!err)
 		err = work(s, d);
 	for (uint32_t lane = 1; lane <= LANES_MAX; lane++)
-		launch_done(&s->lanes[lane].session.launch);
+		session_drop(&s->lanes[lane].session);
+	folders_done(&s->folders);
 	free(s->jobs);
 	free(s);
 	return err;

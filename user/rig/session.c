@@ -64,12 +64,52 @@ static int expand(const struct session_argv *cmd, const struct session_plan *p,
 	return target_expand(p->run ? p->run : only_cmd, &vars, ret);
 }
 
+void session_drop(struct session *s)
+{
+	launch_done(&s->launch);
+	folder_remove(s->folder);
+	s->folder[0] = '\0';
+	s->active = false;
+}
+
+static int make_command(struct session *s, const struct session_plan *p, int box, char ***ret,
+			struct diag *d)
+{
+	struct session_argv cmd = { .exe = "" };
+	int err;
+
+	session_argv_fill(&cmd, p, &s->t);
+	err = uses_folder(p) ? folder_make(p->folders, p->uid, p->gid, s->folder) : 0;
+	if (err)
+		return diag_set(d, err, FOLDER_PARENT, 0, 0, "can't make the trial's folder: %s",
+				strerror(-err));
+	err = expand(&cmd, p, s, box, ret);
+	if (err)
+		return diag_set(d, err, NULL, 0, 0, "can't fill in the command of '%s': %s",
+				s->t.target, strerror(-err));
+	return 0;
+}
+
+/* A command that can't be started is the trial's own matter. */
+static int start_command(struct session *s, struct client *c, const struct launch_opts *o,
+			 struct diag *d)
+{
+	struct ev begin = { .type = EV_ARM_BEGIN, .trial = s->t.id };
+	struct diag why = { .text = "" };
+
+	if (launch_start(&s->launch, o, &why)) {
+		(void)str_copy(s->detail, sizeof(s->detail), why.text);
+		s->out_ended = s->exited = true;
+		return 0;
+	}
+	begin.arm_begin.trial = s->t.id;
+	begin.arm_begin.pid = (uint32_t)s->launch.pid;
+	return client_log(c, &begin, d);
+}
+
 int session_start(struct session *s, struct client *c, const struct ev_trial *t,
 		  const struct session_plan *p, int cgroup, int box, struct diag *d)
 {
-	struct ev begin = { .type = EV_ARM_BEGIN, .trial = t->id };
-	struct session_argv cmd = { .exe = "" };
-	struct diag why = { .text = "" };
 	struct launch_opts o = {
 		.cgroup_fd = cgroup, .netns_fd = box, .uid = p->uid, .gid = p->gid
 	};
@@ -79,26 +119,15 @@ int session_start(struct session *s, struct client *c, const struct ev_trial *t,
 	*s = (struct session){ .active = true, .t = *t };
 	s->deadline_ns = mono_ns() + p->start_timeout_ms * NSEC_PER_MSEC;
 	s->total_ns = (p->timeout_ms + TALK_TIMEOUT_MS) * NSEC_PER_MSEC;
-	session_argv_fill(&cmd, p, t);
-	err = uses_folder(p) ? folder_make(p->uid, p->gid, s->folder) : 0;
-	if (err)
-		return diag_set(d, err, FOLDER_PARENT, 0, 0, "can't make the trial's folder: %s",
-				strerror(-err));
-	err = expand(&cmd, p, s, box, &argv);
-	if (err)
-		return diag_set(d, err, NULL, 0, 0, "can't fill in the command of '%s': %s",
-				t->target, strerror(-err));
-	o.argv = argv;
-	err = launch_start(&s->launch, &o, &why);
-	target_argv_free(argv);
-	if (err) {
-		(void)str_copy(s->detail, sizeof(s->detail), why.text);
-		s->out_ended = s->exited = true;
-		return 0;
+	err = make_command(s, p, box, &argv, d);
+	if (!err) {
+		o.argv = argv;
+		err = start_command(s, c, &o, d);
+		target_argv_free(argv);
 	}
-	begin.arm_begin.trial = t->id;
-	begin.arm_begin.pid = (uint32_t)s->launch.pid;
-	return client_log(c, &begin, d);
+	if (err)
+		session_drop(s);
+	return err;
 }
 
 /* What the session must answer only after its attempt. */
@@ -260,8 +289,7 @@ int session_end(struct session *s, struct client *c, struct diag *d)
 	if (!s->alive1)
 		(void)str_copy(ev.arm_end.detail, sizeof(ev.arm_end.detail), s->detail);
 	launch_done(&s->launch);
-	s->active = false;
 	err = client_arm_end(c, &ev, d); /* kills what still runs in it */
-	folder_remove(s->folder);
+	session_drop(s);
 	return err;
 }

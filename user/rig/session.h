@@ -32,15 +32,17 @@ struct session {
 };
 
 struct session_plan {
-	const char *probe_exe; /* path of sentinel-probe, as the sandbox sees it */
-	char *const *run;      /* the target's argv with placeholders; NULL = {cmd} alone */
+	struct folders *folders; /* where {dir} is made */
+	const char *probe_exe;	 /* path of sentinel-probe, as the sandbox sees it */
+	char *const *run;	 /* the target's argv with placeholders; NULL = {cmd} alone */
 	uint32_t uid, gid;
 	uint32_t timeout_ms;	   /* the probe's own */
 	uint32_t start_timeout_ms; /* until challenge 1 must be answered */
 };
 
 /* Starts what the plan says for trial t. The descriptors stay the caller's. A command that can't be
- * started is no error: the session is over at once, and the trial shows it. */
+ * started is no error: the session is over at once, and the trial shows it. On error nothing is
+ * left to drop. */
 int session_start(struct session *s, struct client *c, const struct ev_trial *t,
 		  const struct session_plan *p, int cgroup, int box, struct diag *d) must_check;
 
@@ -52,5 +54,9 @@ bool session_over(const struct session *s);
 
 /* Ends it, tells the daemon (arm.end), frees. */
 int session_end(struct session *s, struct client *c, struct diag *d) must_check;
+
+/* Ends it without a word, where the run is given up: frees, and removes its folder. A zeroed and an
+ * ended one are fine. */
+void session_drop(struct session *s);
 
 #endif
