@@ -151,6 +151,10 @@ static void test_only_plain_files_are_sealed(void **state unused_arg)
 	assert_int_equal(mkfifo(path_of("extra"), 0600), 0);
 	assert_int_equal(bundle_seal(dir, &d), -EINVAL);
 	assert_int_equal(unlink(path_of("extra")), 0);
+	assert_int_equal(unlink(path_of(BUNDLE_SUMS)), 0);
+	assert_int_equal(mkfifo(path_of(BUNDLE_SUMS), 0600), 0);
+	assert_int_equal(bundle_check(dir, &d), -EMEDIUMTYPE);
+	assert_int_equal(unlink(path_of(BUNDLE_SUMS)), 0);
 	assert_int_equal(close(open(path_of("a\nb"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)), 0);
 	assert_int_equal(bundle_seal(dir, &d), -EINVAL);
 }

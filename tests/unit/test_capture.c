@@ -624,6 +624,26 @@ static void test_strangers_are_refused(void **state unused_arg)
 	assert_int_equal(r.records, 0);
 }
 
+/* A pipe would hold us until somebody writes, a link passes other bytes off as this bundle's. */
+static void test_only_plain_files_are_segments(void **state unused_arg)
+{
+	struct capture_report r;
+	struct diag d;
+
+	empty_folder(scratch);
+	assert_int_equal(mkfifo(in_scratch("capture-000001.pcapng"), 0600), 0);
+	(void)alarm(10); /* it hung here */
+	assert_int_equal(capture_read(scratch, ignore, NULL, &r, &d), -EMEDIUMTYPE);
+	assert_int_equal(capture_read(in_scratch("capture-000001.pcapng"), ignore, NULL, &r, &d),
+			 -EMEDIUMTYPE);
+	(void)alarm(0);
+	assert_non_null(strstr(d.text, "plain files"));
+	empty_folder(scratch);
+	assert_int_equal(symlink("elsewhere", in_scratch("capture-000001.pcapng.part")), 0);
+	assert_int_equal(capture_read(scratch, ignore, NULL, &r, &d), -ELOOP);
+	empty_folder(scratch);
+}
+
 static void test_lengths_that_cannot_be(void **state unused_arg)
 {
 	static const uint32_t bad[] = {
@@ -909,6 +929,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_blocks_keep_their_place),
 		cmocka_unit_test(test_reading_goes_on_behind_damage),
 		cmocka_unit_test(test_strangers_are_refused),
+		cmocka_unit_test(test_only_plain_files_are_segments),
 		cmocka_unit_test(test_lengths_that_cannot_be),
 		cmocka_unit_test(test_order_is_kept),
 		cmocka_unit_test(test_nothing_put_leaves_nothing),

@@ -249,14 +249,27 @@ int write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
+int open_regular(int at, const char *path, int flags)
+{
+	/* O_NONBLOCK: opening a pipe would wait for its writer */
+	cleanup_fd int fd = openat(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	return S_ISREG(st.st_mode) ? TAKE_FD(fd) : -EMEDIUMTYPE;
+}
+
 int read_file(const char *path, size_t max, char **ret, size_t *ret_len)
 {
-	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	cleanup_fd int fd = open_regular(AT_FDCWD, path, 0);
 	cleanup_free char *buf = NULL;
 	size_t len = 0, cap = 4096;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	buf = malloc(cap + 1);
 	if (!buf)
 		return -ENOMEM;

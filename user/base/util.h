@@ -102,7 +102,13 @@ const char *escape_text(char *out, size_t n, const char *text, size_t len);
 /* write() all of it, through EINTR. 0 or -errno. */
 int write_all(int fd, const void *data, size_t len) must_check;
 
-/* Reads a whole small file, NUL-terminated, at most max bytes (else -EFBIG). The caller frees. */
+/* Opens a plain file for reading, whoever put it there: never waits, as a pipe would make us. flags
+ * are added to openat()'s, O_NOFOLLOW say. A CLOEXEC descriptor, -EISDIR, -EMEDIUMTYPE for what is
+ * neither file nor folder, or -errno. */
+int open_regular(int at, const char *path, int flags) must_check;
+
+/* Reads a whole small file, NUL-terminated, at most max bytes (else -EFBIG). The caller frees. Errors
+ * as open_regular()'s. */
 int read_file(const char *path, size_t max, char **ret, size_t *ret_len) must_check;
 
 /* len random bytes of the kernel. 0 or -errno. */

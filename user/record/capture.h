@@ -93,7 +93,8 @@ struct capture_report {
  *
  * 0 whenever there was something to read, also where it is damaged: a record that can't be decoded
  * is skipped, broken framing ends the reading, and ret says what and where. -ENOENT: no capture;
- * -EPROTONOSUPPORT: big-endian; else -errno of a read, or what sink answered; d says more.
+ * -EPROTONOSUPPORT: big-endian; -EMEDIUMTYPE, -EISDIR, -ELOOP: a segment is no plain file; else
+ * -errno of a read, or what sink answered; d says more.
  */
 int capture_read(const char *bundle, ev_sink_fn sink, void *arg, struct capture_report *ret,
 		 struct diag *d) must_check;

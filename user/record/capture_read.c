@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <sys/stat.h>
 
 #include "user/record/block.h"
 #include "user/record/digest.h"
@@ -293,13 +292,14 @@ static int read_folder(struct reader *r, int dir_fd, const char *path)
 
 static int read_bundle(struct reader *r, const char *bundle)
 {
-	cleanup_fd int fd = open(bundle, O_RDONLY | O_CLOEXEC);
-	struct stat st;
+	cleanup_fd int fd = open_regular(AT_FDCWD, bundle, 0);
 
-	if (fd < 0 || fstat(fd, &st))
-		return -errno;
-	if (S_ISDIR(st.st_mode))
-		return read_folder(r, fd, bundle);
+	if (fd == -EISDIR) {
+		fd = open(bundle, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		return fd < 0 ? -errno : read_folder(r, fd, bundle);
+	}
+	if (fd < 0)
+		return fd;
 	(void)str_copy(r->path, sizeof(r->path), bundle);
 	r->fd = fd;
 	r->segment.number = 1;
@@ -348,6 +348,8 @@ int capture_read(const char *bundle, ev_sink_fn sink, void *arg, struct capture_
 				"the capture was written on a big-endian machine");
 	if (err == -ENOENT)
 		return diag_set(d, err, bundle, 0, 0, "there is no capture here");
+	if (err == -EMEDIUMTYPE || err == -EISDIR || err == -ELOOP)
+		return diag_set(d, err, bundle, 0, 0, "a capture is made of plain files");
 	if (err)
 		return diag_set(d, err, bundle, 0, 0, "can't read the capture: %s", strerror(-err));
 	*ret = report;

@@ -23,13 +23,11 @@ bool segment_exists(int dir_fd, uint32_t number)
 
 int segment_open(int dir_fd, uint32_t number, char name[SEGMENT_NAME_MAX])
 {
-	int fd = -1;
+	int fd = -ENOENT;
 
-	for (int part = 0; fd < 0 && part < 2; part++) {
+	for (int part = 0; fd == -ENOENT && part < 2; part++) {
 		segment_name(number, part, name);
-		fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
-		if (fd < 0 && errno != ENOENT)
-			break;
+		fd = open_regular(dir_fd, name, O_NOFOLLOW);
 	}
-	return fd < 0 ? -errno : fd;
+	return fd;
 }

@@ -18,7 +18,8 @@ void segment_name(uint32_t number, bool part, char ret[SEGMENT_NAME_MAX]);
 /* Is there a segment of that number in the folder, whole or not? */
 bool segment_exists(int dir_fd, uint32_t number);
 
-/* Opens it for reading, the whole one before the part; its name goes to name. -errno. */
+/* Opens it for reading, the whole one before the part; its name goes to name. A CLOEXEC descriptor,
+ * -ELOOP for a symbolic link (a bundle holds its own evidence), or as open_regular(). */
 int segment_open(int dir_fd, uint32_t number, char name[SEGMENT_NAME_MAX]) must_check;
 
 #endif
