@@ -3,6 +3,8 @@
 
 #include <sys/socket.h>
 
+#include "user/rig/rig.h"
+
 /*
  * Windows (DESIGN.md 3.2): the kernel sends a SYN again after 1 and after 3 seconds (RFC 6298,
  * TCP_TIMEOUT_INIT), so only after 3.5 s has a dropped first packet had its chance to get through.
@@ -21,7 +23,7 @@ static const struct probe_manifest manifests[] = {
 		       .answers = true,
 		       .builtin = true },
 		.families = { "@tcp" },
-		.port = 9000,
+		.port = RIG_PORT_TCP,
 		.about = "one line over a TCP connection to the far side, IPv4",
 	},
 	{
@@ -33,7 +35,7 @@ static const struct probe_manifest manifests[] = {
 		       .answers = true,
 		       .builtin = true },
 		.families = { "@tcp" },
-		.port = 9000,
+		.port = RIG_PORT_TCP,
 		.about = "one line over a TCP connection to the far side, IPv6",
 	},
 	{
@@ -45,7 +47,7 @@ static const struct probe_manifest manifests[] = {
 		       .answers = true,
 		       .builtin = true },
 		.families = { "@udp" },
-		.port = 9001,
+		.port = RIG_PORT_UDP,
 		.about = "one UDP datagram to the far side, IPv4",
 	},
 	{
@@ -57,7 +59,7 @@ static const struct probe_manifest manifests[] = {
 		       .answers = true,
 		       .builtin = true },
 		.families = { "@dns" },
-		.port = 53,
+		.port = RIG_PORT_DNS,
 		.about = "a DNS question over UDP straight to the far side, past any resolver",
 	},
 };

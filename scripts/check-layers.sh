@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # What a file of each part may include, besides its own folder, as an extended expression over the
 # path in #include "...".
 ev='bpf/events\.h|user/base/[a-z_]+\.h|user/decode/ev\.h'
-parsers='user/decode/(packet|dns|stream|reassemble)\.h'
+parsers='user/decode/(packet|dns|stream)\.h'
 allowed() {
 	case "$1" in
 	bpf) echo 'vmlinux\.h|bpf/[a-z_.]+\.h|[a-z_]+\.(bpf\.)?h' ;;
@@ -20,7 +20,8 @@ allowed() {
 	user/report) echo "$ev|user/judge/(verdict|facts)\.h" ;;
 	# its control channel speaks the JSON of the records, and it schedules the probes' manifests
 	user/rig) echo "$ev|user/record/evjson\.h|probes/probe\.h" ;;
-	probes | probes/collector) echo "$ev|probes/[a-z_]+\.h|user/decode/dns\.h" ;;
+	# rig.h is the plan alone: addresses and ports
+	probes | probes/collector) echo "$ev|probes/[a-z_]+\.h|user/decode/dns\.h|user/rig/rig\.h" ;;
 	*) echo '.*' ;; # user/*.c and user/cmd: the flow itself, and the commands
 	esac
 }

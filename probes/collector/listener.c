@@ -4,6 +4,8 @@
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 
+#include "user/rig/rig.h"
+
 #define BACKLOG 1024 /* a full queue costs a caller the second until its SYN is sent again */
 /* A burst that finds us logging must fit; 4 MiB is about 5,000 datagrams of a probe's size. */
 #define RECEIVE_BUFFER_BYTES (4 << 20)
@@ -13,10 +15,10 @@ static const struct {
 	uint16_t port;
 	enum service service;
 } ports[] = {
-	{ SOCK_STREAM, 9000, SERVICE_TEXT },
-	{ SOCK_DGRAM, 9001, SERVICE_TEXT },
-	{ SOCK_DGRAM, 53, SERVICE_DNS },
-	{ SOCK_STREAM, 53, SERVICE_DNS },
+	{ SOCK_STREAM, RIG_PORT_TCP, SERVICE_TEXT },
+	{ SOCK_DGRAM, RIG_PORT_UDP, SERVICE_TEXT },
+	{ SOCK_DGRAM, RIG_PORT_DNS, SERVICE_DNS },
+	{ SOCK_STREAM, RIG_PORT_DNS, SERVICE_DNS },
 };
 _Static_assert(2 * ARRAY_SIZE(ports) == LISTENER_MAX, "LISTENER_MAX");
 
