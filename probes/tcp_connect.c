@@ -3,8 +3,8 @@
  * tcp-connect, tcp6-connect: one TCP connection; the token is its first and only line.
  *
  * Decisive step: connect() to the address and port of the trial. While nothing answers or refuses,
- * the socket stays until the deadline, so that the kernel sends SYN and data again by its own clock.
- * The first answer or error ends the attempt and closes it.
+ * the socket stays until the deadline, so that the kernel sends SYN and data again by its own
+ * clock. The first answer or error ends the attempt and closes it.
  */
 #include "probes/attempt.h"
 

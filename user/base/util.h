@@ -107,8 +107,8 @@ int write_all(int fd, const void *data, size_t len) must_check;
  * neither file nor folder, or -errno. */
 int open_regular(int at, const char *path, int flags) must_check;
 
-/* Reads a whole small file, NUL-terminated, at most max bytes (else -EFBIG). The caller frees. Errors
- * as open_regular()'s. */
+/* Reads a whole small file, NUL-terminated, at most max bytes (else -EFBIG). The caller frees.
+ * Errors as open_regular()'s. */
 int read_file(const char *path, size_t max, char **ret, size_t *ret_len) must_check;
 
 /* len random bytes of the kernel. 0 or -errno. */
