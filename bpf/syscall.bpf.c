@@ -5,9 +5,10 @@
  * Hook:   raw_tp sys_enter and sys_exit.
  * Why:    a refusal by seccomp, Landlock or a missing route or capability shows nowhere else. A
  *         call that returns without having entered was answered by seccomp (hooks.md answer b);
- *         its arguments are still in the saved registers.
- * Blind:  io_uring (only io_uring_enter itself shows), 32-bit calls, buffers beyond the first
- *         element of a vector, user pages that are not in memory.
+ *         its arguments are still in the saved registers. The 32-bit entries and x32 show as the
+ *         64-bit call that does the same, with SNT_F_COMPAT.
+ * Blind:  io_uring (only io_uring_enter itself shows), buffers beyond the first element of a
+ *         vector, user pages that are not in memory.
  * Floor:  5.15.
  * Cost:   5 ns per system call of anybody, 30 ns for the listed ones, 300 ns for a marked task's.
  *
@@ -29,7 +30,7 @@ int snt_sys_enter(__u64 *ctx)
 	struct snt_mark *m;
 	struct snt_count *c;
 
-	if (!syscall_is_watched(nr) || gate_closed())
+	if (!syscall_may_be_watched(nr) || gate_closed())
 		return 0;
 	m = mark_of_current();
 	if (!m)
@@ -58,9 +59,9 @@ static __always_inline bool call_entered(__u32 nr)
 
 /* A session talks to its launcher by write() all the time: descriptors 0 to 2 are not of interest,
  * nor are long writes that went well. */
-static __always_inline bool call_is_dull(__u32 nr, const struct syscall_args *s, long ret)
+static __always_inline bool call_is_dull(const struct syscall *s, long ret)
 {
-	if (nr != NR_WRITE && nr != NR_WRITEV)
+	if (s->nr != NR_WRITE && s->nr != NR_WRITEV)
 		return false;
 	return s->a[0] <= 2 || ret > WRITE_MAX;
 }
@@ -76,8 +77,8 @@ static __always_inline long call_result(long ret)
 	return ret <= -ERESTARTSYS && ret >= -ERESTART_RESTARTBLOCK ? -EINTR : ret;
 }
 
-static __always_inline void call_emit(__u32 nr, const struct syscall_args *s, long ret, __u32 flags,
-				      const struct snt_mark *m, struct snt_count *c)
+static __always_inline void call_emit(const struct syscall *s, long ret, const struct snt_mark *m,
+				      struct snt_count *c)
 {
 	struct snt_call *r = emit_begin(SNT_HOOK_SYS_EXIT, SNT_EV_CALL, sizeof(*r));
 
@@ -88,16 +89,16 @@ static __always_inline void call_emit(__u32 nr, const struct syscall_args *s, lo
 	__builtin_memset((void *)r + sizeof(r->h), 0, sizeof(*r) - sizeof(r->h));
 	r->h.slot = m->slot;
 	r->h.mark = m->mark;
-	r->h.flags = flags;
+	r->h.flags = s->flags;
 	r->h.netns_cookie = task_netns_cookie(task_current());
 	r->h.cgroup_id = bpf_get_current_cgroup_id();
 	task_fill_current(&r->task);
-	r->nr = nr;
+	r->nr = s->nr;
 	r->fd = s->a[0];
 	r->ret = call_result(ret);
 	r->arg1 = s->a[1];
 	r->arg2 = s->a[2];
-	call_arguments(r, nr, s);
+	call_arguments(r, s);
 	emit_end(SNT_HOOK_SYS_EXIT, r);
 	count_up(c->delivered);
 }
@@ -107,26 +108,29 @@ int snt_sys_exit(__u64 *ctx)
 {
 	struct pt_regs *regs = (struct pt_regs *)ctx[0];
 	long ret = ctx[1];
-	__u32 nr = syscall_nr(regs), flags;
-	struct syscall_args s;
+	__u32 nr = syscall_nr(regs);
+	bool entered;
+	struct syscall s;
 	struct snt_mark *m;
 	struct snt_count *c;
 
-	if (!syscall_is_watched(nr) || gate_closed())
+	if (!syscall_may_be_watched(nr) || gate_closed())
 		return 0;
 	m = mark_of_current();
 	if (!m) {
 		count_filtered(SNT_HOOK_SYS_EXIT);
 		return 0;
 	}
-	flags = call_entered(nr) ? 0 : SNT_F_NO_ENTER;
-	syscall_args(&s, regs);
-	if (syscall_is_32bit(task_current()) || call_is_dull(nr, &s, ret)) {
+	entered = call_entered(nr);
+	syscall_read(&s, task_current(), regs, nr);
+	if (s.nr == NR_NONE || call_is_dull(&s, ret)) {
 		count_filtered(SNT_HOOK_SYS_EXIT);
 		return 0;
 	}
+	if (!entered)
+		s.flags |= SNT_F_NO_ENTER;
 	c = count_seen(SNT_HOOK_SYS_EXIT, m->slot);
 	if (c)
-		call_emit(nr, &s, ret, flags, m, c);
+		call_emit(&s, ret, m, c);
 	return 0;
 }

@@ -5,17 +5,28 @@
 #define SNT_SYSCALL_DATA_BPF_H
 
 #include "bpf/addr.bpf.h"
-#include "bpf/syscall_arch.bpf.h"
+#include "bpf/syscall_entry.bpf.h"
 
-/* The layouts of the user's own structures, 64-bit (include/linux/socket.h, linux/uio.h). */
+/* The layouts of the user's own structures (include/linux/socket.h, linux/uio.h), and those of
+ * 32-bit programs (include/linux/compat.h, net/compat.h). */
 struct user_iovec {
 	__u64 base, len;
+};
+
+struct user_iovec32 {
+	__u32 base, len;
 };
 
 struct user_msghdr {
 	__u64 name;
 	__u32 namelen, _pad;
 	__u64 iov, iovlen;
+};
+
+struct user_msghdr32 {
+	__u32 name;
+	__u32 namelen;
+	__u32 iov, iovlen;
 };
 
 struct user_sockaddr {
@@ -73,14 +84,42 @@ static __always_inline void call_data(struct snt_call *r, __u64 base, __u64 len)
 		r->data_cap = n;
 }
 
+static __always_inline long read_iovec(struct user_iovec *v, __u64 from, bool compat)
+{
+	struct user_iovec32 v32;
+	long err;
+
+	if (!compat)
+		return bpf_probe_read_user(v, sizeof(*v), (void *)from);
+	err = bpf_probe_read_user(&v32, sizeof(v32), (void *)from);
+	v->base = v32.base;
+	v->len = v32.len;
+	return err;
+}
+
+static __always_inline long read_msghdr(struct user_msghdr *m, __u64 from, bool compat)
+{
+	struct user_msghdr32 m32;
+	long err;
+
+	if (!compat)
+		return bpf_probe_read_user(m, sizeof(*m), (void *)from);
+	err = bpf_probe_read_user(&m32, sizeof(m32), (void *)from);
+	m->name = m32.name;
+	m->namelen = m32.namelen;
+	m->iov = m32.iov;
+	m->iovlen = m32.iovlen;
+	return err;
+}
+
 /* The first element of an I/O vector. */
-static __always_inline void call_iov(struct snt_call *r, __u64 iov, __u64 n)
+static __always_inline void call_iov(struct snt_call *r, __u64 iov, __u64 n, bool compat)
 {
 	struct user_iovec v;
 
 	if (!iov || !n)
 		return;
-	if (bpf_probe_read_user(&v, sizeof(v), (void *)iov)) {
+	if (read_iovec(&v, iov, compat)) {
 		r->h.flags |= SNT_F_PARTIAL;
 		return;
 	}
@@ -90,22 +129,23 @@ static __always_inline void call_iov(struct snt_call *r, __u64 iov, __u64 n)
 }
 
 /* Of sendmsg, and the first one of sendmmsg, whose struct mmsghdr starts with it. */
-static __always_inline void call_msghdr(struct snt_call *r, __u64 msg)
+static __always_inline void call_msghdr(struct snt_call *r, __u64 msg, bool compat)
 {
 	struct user_msghdr m;
 
-	if (bpf_probe_read_user(&m, sizeof(m), (void *)msg)) {
+	if (read_msghdr(&m, msg, compat)) {
 		r->h.flags |= SNT_F_PARTIAL;
 		return;
 	}
 	call_addr(r, m.name, m.namelen);
-	call_iov(r, m.iov, m.iovlen);
+	call_iov(r, m.iov, m.iovlen, compat);
 }
 
-static __always_inline void call_arguments(struct snt_call *r, __u32 nr,
-					   const struct syscall_args *s)
+static __always_inline void call_arguments(struct snt_call *r, const struct syscall *s)
 {
-	switch (nr) {
+	bool compat = s->flags & SNT_F_COMPAT;
+
+	switch (s->nr) {
 	case NR_SOCKET:
 		r->family = s->a[0];
 		break;
@@ -118,13 +158,13 @@ static __always_inline void call_arguments(struct snt_call *r, __u32 nr,
 		break;
 	case NR_SENDMSG:
 	case NR_SENDMMSG:
-		call_msghdr(r, s->a[1]);
+		call_msghdr(r, s->a[1], compat);
 		break;
 	case NR_WRITE:
 		call_data(r, s->a[1], s->a[2]);
 		break;
 	case NR_WRITEV:
-		call_iov(r, s->a[1], s->a[2]);
+		call_iov(r, s->a[1], s->a[2], compat);
 		break;
 	}
 }

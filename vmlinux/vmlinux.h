@@ -193,7 +193,7 @@ struct io_uring_cqe {
 /* Saved registers of a system call. */
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long r10, r9, r8, dx, si, di, orig_ax;
+	unsigned long bp, bx, r10, r9, r8, cx, dx, si, di, orig_ax;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct pt_regs {
