@@ -7,8 +7,8 @@
  *         QDISC_BYPASS and AF_XDP included, and the sandbox can't reach it. A frame at B without a
  *         match at the box end was sent below the stack.
  * Blind:  B: an owner where there is no socket (ARP, replies of the kernel) or no storage
- *         (AF_PACKET); the box end: QDISC_BYPASS and AF_XDP. Both: VLAN tags, bytes beyond the
- *         snapshot.
+ *         (AF_PACKET); the box end: QDISC_BYPASS and AF_XDP. Both: the number in a VLAN tag
+ *         (SNT_F_VLAN says that there is one), bytes beyond the snapshot.
  * Floor:  5.15; the packet's socket survives a veth since 4.20. tcx needs 6.6.
  * Cost:   about 150 ns a packet, only on the lane's own devices.
  */

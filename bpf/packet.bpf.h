@@ -48,6 +48,15 @@ static __always_inline __u32 packet_owner_flags(struct __sk_buff *skb, const str
 	return flags;
 }
 
+/* At tc. The device takes the outermost VLAN tag out of the bytes: 12 bits that hold no token, but
+ * a frame to another network than it seems. */
+static __always_inline __u32 packet_tc_flags(struct __sk_buff *skb, bool at_a)
+{
+	__u32 flags = packet_owner_flags(skb, packet_owner(skb), at_a);
+
+	return skb->vlan_present ? flags | SNT_F_VLAN : flags;
+}
+
 static __always_inline void packet_fill(struct snt_packet *r, struct __sk_buff *skb,
 					const struct packet *p)
 {
@@ -145,7 +154,7 @@ static __always_inline void packet_at_dev(struct __sk_buff *skb, __u32 hook, boo
 	}
 	p.slot = dev->slot;
 	p.netns_cookie = dev->netns_cookie;
-	p.flags = packet_owner_flags(skb, packet_owner(skb), at_a);
+	p.flags = packet_tc_flags(skb, at_a);
 	c = count_seen(hook, p.slot);
 	if (c)
 		packet_head(skb, hook, &p, c);

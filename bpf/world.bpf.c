@@ -5,8 +5,8 @@
  * Hook:   tcx (else clsact) ingress of the world end of host-world.
  * Why:    behind every enforcement point of box and host, in front of the collector; no way to send
  *         passes it by (hooks.md section 1: the HTC column).
- * Blind:  the socket and its owner (forwarding orphans the packet); a VLAN tag, which the device
- *         keeps beside the bytes; what leaves by no device of the lane.
+ * Blind:  the socket and its owner (forwarding orphans the packet); a VLAN tag, of which only
+ *         its presence is told; what leaves by no device of the lane.
  * Floor:  5.15: bounded loops, ring buffer, clsact; tcx needs 6.6.
  * Cost:   about 110 ns for a small packet, 300 ns for 1.5 KB, and no more than 34 reserves for one
  *         of 64 KiB. Only on the lane's own device.
@@ -70,7 +70,7 @@ int snt_world(struct __sk_buff *skb)
 	}
 	p.slot = dev->slot;
 	p.netns_cookie = dev->netns_cookie;
-	p.flags = packet_owner_flags(skb, packet_owner(skb), false);
+	p.flags = packet_tc_flags(skb, false);
 	p.pkt_id = next_pkt_id(SNT_HOOK_WORLD);
 	c = count_seen(SNT_HOOK_WORLD, p.slot);
 	if (c)

@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <grp.h>
 #include <netinet/in.h>
+#include <netpacket/packet.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -159,6 +160,22 @@ static int do_uring(void)
 	return syscall(SYS_io_uring_enter, fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) != 1;
 }
 
+/* A frame of its own making, with a VLAN tag, to everybody on the link. */
+static int do_vlan(void)
+{
+	struct sockaddr_ll to = { .sll_family = AF_PACKET, .sll_halen = 6 };
+	int fd = socket(AF_PACKET, SOCK_RAW, 0);
+	uint8_t frame[14 + 4 + sizeof(TOKEN)] = { 255, 255, 255, 255,  255, 255, 2,  0,	   0,
+						  0,   0,   1,	 0x81, 0,   0,	 42, 0x88, 0xb5 };
+
+	memcpy(frame + 18, TOKEN, sizeof(TOKEN));
+	to.sll_ifindex = (int)if_nametoindex("b0");
+	if (fd < 0 || !to.sll_ifindex)
+		return 1;
+	return sendto(fd, frame, sizeof(frame), 0, (struct sockaddr *)&to, sizeof(to)) !=
+	       (ssize_t)sizeof(frame);
+}
+
 #define ABSTRACT "\0sentinel\0test" /* with a NUL inside: its length says where it ends */
 #define ABSTRACT_LEN (sizeof(ABSTRACT) - 1)
 #define UNIX_PATH "/nonexistent/sentinel-test"
@@ -267,7 +284,7 @@ static const struct {
 	{ "udp", do_udp },	 { "prohibited", do_prohibited },   { "fork", do_fork },
 	{ "socket", do_socket }, { "unreachable", do_unreachable }, { "stream", do_stream },
 	{ "uring", do_uring },	 { "nothing", do_nothing },	    { "flood", do_flood },
-	{ "unix", do_unix },	 { "compat", do_compat },
+	{ "unix", do_unix },	 { "compat", do_compat },	    { "vlan", do_vlan },
 };
 
 static int act(const char *name)
@@ -757,6 +774,23 @@ static void test_udp(void **state)
 	assert_int_equal(SO_BROADCAST, o->optname);
 	assert_int_equal(AF_INET, o->family);
 	assert_int_equal(cookie, o->cookie);
+}
+
+/* B shows a tagged frame as one: its token, its inner type, and that there was a tag. */
+static void test_vlan(void **state)
+{
+	const struct snt_packet *p;
+
+	(void)state;
+	(void)play("vlan", IN_CGROUP);
+	p = token_at(SNT_HOOK_BOUNDARY);
+	assert_true(p->h.flags & SNT_F_VLAN);
+	assert_int_equal(0x88b5, p->eth_proto); /* IEEE 802: local experimental */
+	assert_int_equal(14 + sizeof(TOKEN), p->len);
+	p = token_at(SNT_HOOK_BOX); /* on its way out the tag is still where the sender put it */
+	assert_int_equal(14 + 4 + sizeof(TOKEN), p->len);
+	(void)play("udp", IN_CGROUP);
+	assert_false(token_at(SNT_HOOK_BOUNDARY)->h.flags & SNT_F_VLAN);
 }
 
 static void check_unix(uint32_t hook, uint32_t type, const char *path, size_t len)
@@ -1279,13 +1313,14 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_identity),     cmocka_unit_test(test_identity_of_root),
 		cmocka_unit_test(test_wrapper),	     cmocka_unit_test(test_outside_cgroup),
 		cmocka_unit_test(test_unknown_mark), cmocka_unit_test(test_udp),
-		cmocka_unit_test(test_unix),	     cmocka_unit_test(test_fork),
-		cmocka_unit_test(test_unreachable),  cmocka_unit_test(test_seccomp),
-		cmocka_unit_test(test_compat),	     cmocka_unit_test(test_drop),
-		cmocka_unit_test(test_stream),	     cmocka_unit_test(test_uring),
-		cmocka_unit_test(test_flood_lost),   cmocka_unit_test(test_flood_kept),
-		cmocka_unit_test(test_state),	     cmocka_unit_test(test_detached),
-		cmocka_unit_test(test_clsact),	     cmocka_unit_test(test_count),
+		cmocka_unit_test(test_unix),	     cmocka_unit_test(test_vlan),
+		cmocka_unit_test(test_fork),	     cmocka_unit_test(test_unreachable),
+		cmocka_unit_test(test_seccomp),	     cmocka_unit_test(test_compat),
+		cmocka_unit_test(test_drop),	     cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_uring),	     cmocka_unit_test(test_flood_lost),
+		cmocka_unit_test(test_flood_kept),   cmocka_unit_test(test_state),
+		cmocka_unit_test(test_detached),     cmocka_unit_test(test_clsact),
+		cmocka_unit_test(test_count),
 	};
 
 	if (argc > 2 && !strncmp(argv[1], "SENTINEL1:", 10))
