@@ -34,12 +34,14 @@ struct story {
 	/* the session */
 	bool alive1_wrong, alive2_missing, other_instance, ran_missing, ran_wrong, ran_elsewhere;
 	/* the attempt */
-	bool at_b, dropped, tcp;
+	bool at_b, dropped, tcp, closed, local, elsewhere, shortage, only_call;
+	bool blind_tap;
 	bool no_attempt, unmarked_attempt, other_destination, only_send_event, not_refused,
 		also_accepted;
 	/* W in on */
 	bool on_token, on_token_in_log_only, on_signal, on_signal_at_b, on_answer, on_wrong_answer;
-	bool token_in_another_lane, canary_again, canary_and_more, forwarded_noise, icmp_error;
+	bool token_in_another_lane, canary_again, canary_and_more, forwarded_noise, icmp_error,
+		icmp_answer, icmp_other_answer;
 	bool anothers_telemetry, own_telemetry;
 	bool on_unexplained, on_late_unexplained, flood, on_noise, on_reset, on_other_channel,
 		on_truncated;
@@ -64,6 +66,7 @@ struct run {
 	uint32_t trials, lane;
 	uint8_t key[EV_MAC_BYTES];
 	uint8_t last_token[EV_NONCE_BYTES];
+	struct ev_trial crossed; /* the last trial in the target's lane that crossed */
 };
 
 static void push(struct run *r, struct ev *ev)
@@ -176,6 +179,7 @@ static void fill_trial(struct run *r, struct ev_trial *t, const char *target, en
 	t->daddr[10] = t->daddr[11] = 0xff;
 	t->daddr[12] = 203, t->daddr[14] = 113, t->daddr[15] = (uint8_t)(2 + t->id);
 	t->dport = PORT;
+	t->closed = r->s->closed;
 	t->outside = (struct ev_ns){ .mnt = 1, .net = 2, .pid = 3, .user = 4 };
 }
 
@@ -268,7 +272,8 @@ static void attempt(struct run *r, const struct ev_trial *t, const struct part *
 	addr.addr.dport = own && r->s->other_destination ? PORT + 1 : PORT;
 	addr.addr.family = AF_INET;
 	addr.addr.type = r->s->tcp ? SOCK_STREAM : SOCK_DGRAM;
-	push(r, &addr);
+	if (!(own && r->s->only_call))
+		push(r, &addr);
 	if (own && r->s->only_send_event)
 		return;
 	(void)str_copy(call.call.name, sizeof(call.call.name), "sendto");
@@ -276,7 +281,22 @@ static void attempt(struct run *r, const struct ev_trial *t, const struct part *
 	memcpy(call.call.daddr, t->daddr, 16);
 	call.call.dport = addr.addr.dport;
 	call.call.ret = p->refused && !(own && r->s->not_refused) ? -ENETUNREACH : 42;
+	if (own && r->s->shortage)
+		call.call.ret = -EMFILE;
 	push(r, &call);
+	if (own && (r->s->local || r->s->elsewhere)) {
+		struct ev ev = { .type = EV_PACKET, .hook = SNT_HOOK_CG_EGRESS, .lane = r->lane };
+		uint8_t bytes[256];
+
+		ev.trial = t->id;
+		ev.mark = mark_of(t);
+		ev.packet.ifindex = r->s->local ? 1 : 77;
+		ev.packet.outbound = true;
+		ev.packet.data_len = build_ip(bytes, IPPROTO_UDP, t->daddr, PORT, "", 0);
+		ev.packet.data = bytes;
+		ev.packet.eth_proto = 0x0800;
+		push(r, &ev);
+	}
 	if (own && r->s->at_b)
 		packet(r, SNT_HOOK_BOUNDARY, t, r->s->tcp ? IPPROTO_TCP : IPPROTO_UDP, t->daddr,
 		       PORT, "", 0x02, 0);
@@ -312,6 +332,33 @@ static void loss(struct run *r, uint32_t hook, uint32_t slot)
 	push(r, &ev);
 }
 
+/* The box is gone when the far side's answer to an earlier trial arrives, and says so. */
+static void icmp_quote(struct run *r, bool other)
+{
+	struct ev ev = { .type = EV_PACKET, .hook = SNT_HOOK_WORLD, .lane = r->lane };
+	uint8_t bytes[256], mac[EV_MAC_BYTES];
+	char hex[2 * EV_MAC_BYTES + 1], line[96];
+	const struct ev_trial *t = &r->crossed;
+	uint32_t len;
+
+	mac_answer(r->key, t->token, mac);
+	mac[0] ^= other;
+	hex_encode(hex, mac, sizeof(mac));
+	(void)str_format(line, sizeof(line), "SENTINEL-ANSWER %s\n", hex);
+	len = build_ip(bytes + 28, IPPROTO_UDP, t->daddr, 40000, line, 0);
+	memcpy(bytes + 28 + 12, t->daddr + 12, 4);
+	bytes[28 + 20] = PORT >> 8, bytes[28 + 21] = PORT & 0xff;
+	(void)build_ip(bytes, IPPROTO_ICMP, t->daddr, 0, "", 0);
+	memset(bytes + 20, 0, 8);
+	bytes[20] = 3, bytes[21] = 3;
+	len += 28;
+	bytes[2] = (uint8_t)(len >> 8), bytes[3] = (uint8_t)len;
+	ev.packet.data = bytes;
+	ev.packet.data_len = ev.packet.len = len;
+	ev.packet.eth_proto = 0x0800;
+	push(r, &ev);
+}
+
 /* What goes wrong at W and in the observer while the story's `on` runs. */
 static void on_troubles(struct run *r, const struct ev_trial *t)
 {
@@ -344,6 +391,8 @@ static void on_troubles(struct run *r, const struct ev_trial *t)
 		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_IGMP, other, 0x1600, "", FORWARDED, 0);
 	if (s->icmp_error)
 		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_ICMP, other, 0, "quoted", 0, 0);
+	if (r->crossed.lane == r->lane && (s->icmp_answer || s->icmp_other_answer))
+		icmp_quote(r, s->icmp_other_answer);
 	if (s->on_reset)
 		packet(r, SNT_HOOK_WORLD, t, IPPROTO_TCP, t->daddr, PORT, "", 0x04, 0);
 	if (s->on_noise)
@@ -398,6 +447,8 @@ static void trial(struct run *r, const char *target, enum arm arm, enum far_side
 		       0);
 	if (p->logged)
 		received(r, &t);
+	if (p->token)
+		r->crossed = t;
 	if (on)
 		on_troubles(r, &t);
 	r->now += MS;
@@ -575,6 +626,8 @@ static void baselines(struct run *r, enum arm arm, bool missing, bool unanswered
 	struct part p = open_part;
 
 	p.token = p.logged = !missing;
+	p.token &= !r->s->blind_tap;
+	p.logged &= !r->s->blind_tap;
 	p.logged &= !(r->s->log_missing && arm == ARM_BASELINE_FIRST);
 	p.answered = !missing && !unanswered;
 	trial(r, "", arm, FAR_ANSWERS, 1, &p);
@@ -797,6 +850,16 @@ static void rows(void **state unused_arg)
 		  VERDICT_INCONCLUSIVE,
 		  R(UNEXPLAINED_TRAFFIC),
 		  RUN_VALID },
+		{ "an ICMP error about the far side's own words",
+		  { .icmp_answer = true, .repeat = 2 },
+		  VERDICT_CONTAINED,
+		  0,
+		  RUN_VALID },
+		{ "an ICMP error about other words",
+		  { .icmp_other_answer = true, .repeat = 2 },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_VALID },
 		{ "an ICMP error",
 		  { .icmp_error = true },
 		  VERDICT_INCONCLUSIVE,
@@ -827,10 +890,30 @@ static void rows(void **state unused_arg)
 		  VERDICT_INCONCLUSIVE,
 		  R(BOUNDARY_SHARED),
 		  RUN_VALID },
-		{ "accepted, and seen at B",
-		  { .not_refused = true, .at_b = true },
+		{ "accepted, seen at B, and stopped by the lane's own rule",
+		  { .not_refused = true, .at_b = true, .closed = true },
 		  VERDICT_CONTAINED,
 		  0,
+		  RUN_VALID },
+		{ "accepted, seen at B, and dead in the rig",
+		  { .not_refused = true, .at_b = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(BOUNDARY_SHARED),
+		  RUN_VALID },
+		{ "delivered where it was sent",
+		  { .not_refused = true, .local = true },
+		  VERDICT_CONTAINED,
+		  0,
+		  RUN_VALID },
+		{ "sent by another link",
+		  { .not_refused = true, .elsewhere = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(BOUNDARY_SHARED),
+		  RUN_VALID },
+		{ "no room for a socket",
+		  { .shortage = true, .only_call = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(NO_ATTEMPT_SEEN),
 		  RUN_VALID },
 		{ "accepted, and dropped on the way",
 		  { .not_refused = true, .dropped = true },
@@ -920,8 +1003,8 @@ static void rows(void **state unused_arg)
 		{ "user space lost something",
 		  { .gap = true },
 		  VERDICT_INCONCLUSIVE,
-		  R(RECORDS_LOST),
-		  RUN_VALID },
+		  R(RECORDS_LOST) | R(IDENTITY_UNKNOWN),
+		  RUN_REJECTED },
 
 		{ "W detached",
 		  { .w_detached = true },
@@ -1013,6 +1096,9 @@ static void rejected(void **state unused_arg)
 	} table[] = {
 		{ "the fake was contained", { .fake_contained = true }, REJECT_FAKE_NOT_ESCAPED },
 		{ "the witnesses disagree", { .log_missing = true }, REJECT_WITNESSES_DISAGREE },
+		{ "answered, and neither tap nor log saw it",
+		  { .blind_tap = true },
+		  REJECT_WITNESSES_DISAGREE },
 		{ "aborted", { .aborted = true }, REJECT_ABORTED },
 		{ "no end", { .no_end = true }, REJECT_ABORTED },
 		{ "never-started was alive",

@@ -166,6 +166,9 @@ static const struct {
 	{ HEAD EXPECT CLAIMS RUN "[a]: red\n",
 	  "7:1: unknown key a list in a target: expected one of " ALL_KEYS },
 	{ HEAD EXPECT CLAIMS RUN "name: again\n", "7:1: 'name' is there twice: expected once" },
+	{ HEAD EXPECT CLAIMS RUN "lane: closed\n",
+	  "1:1: 'lane: closed' and 'far: deaf' are the calibrators': expected 'calibrator' with "
+	  "them" },
 
 	{ "name: box\nabout: a\n" EXPECT CLAIMS RUN,
 	  "1:1: 'schema' is missing in a target: expected 1, the version of this format" },

@@ -354,11 +354,18 @@ static enum off_state off_of(const struct ev_cell *cell, const struct trial_stat
 	return t && t->token_tap ? OFF_CROSSED : OFF_NONE;
 }
 
-/* The kernel took what the attempt sent, and it neither reached the boundary nor died on the way:
- * it went where nobody watches. An uplink that is not the lane's looks like this. */
+/*
+ * What the attempt sent neither stayed inside nor was stopped by anybody that could be credited. It
+ * left by a link that is not the lane's; or it vanished with neither B nor a drop to show for it;
+ * or it crossed B and died in the rig, where nothing belongs to a sandbox.
+ */
 static bool left_unseen(const struct trial_state *t)
 {
-	return t->call_accepted && !t->packet_b && !t->drop[0];
+	if (t->packet_b)
+		return !t->t.closed && !token_arrived(t) && !t->signal;
+	if (t->drop[0])
+		return false;
+	return t->packet_elsewhere || (t->call_accepted && !t->packet_local);
 }
 
 static void fill_on(const struct correlate *c, const struct trial_state *on, struct facts *f)
@@ -371,7 +378,7 @@ static void fill_on(const struct correlate *c, const struct trial_state *on, str
 	f->attempt = attempt_of(c, on);
 	f->on = crossing_of(c, on);
 	f->signal_at_b = on->signal_b;
-	f->shared = left_unseen(on);
+	f->shared = GUARD(LEFT_UNSEEN, left_unseen(on));
 	f->on_answered = on->answered;
 	f->via_other = on->other_channel;
 	f->baseline_first = reach_of(c, find_baseline(c, ARM_BASELINE_FIRST, &on->t));
@@ -391,7 +398,7 @@ static void add_on2(const struct correlate *c, const struct trial_state *on2, st
 	f->lost_a |= lost_in(c, on2, WHERE_A);
 	f->attached_w &= attached_tap(c, on2, SNT_HOOK_WORLD);
 	f->attached_b &= attached_tap(c, on2, SNT_HOOK_BOUNDARY);
-	f->shared |= left_unseen(on2);
+	f->shared |= GUARD(LEFT_UNSEEN, left_unseen(on2));
 	f->window_long &= window_long(c, on2);
 }
 
@@ -506,7 +513,11 @@ static bool is_baseline(const struct ev_trial *t)
 	return t->arm == ARM_BASELINE_FIRST || t->arm == ARM_BASELINE_LAST;
 }
 
-/* A deaf far side has no log of its own to compare with; a token in it would be a contradiction. */
+/*
+ * The tap, the collector's log, and the far side's answer: nobody has its HMAC over a token that
+ * did not arrive, so a matcher that finds nothing, and silences the first two alike, is betrayed by
+ * the third. A deaf far side has no log to compare with; a token in it would be a contradiction.
+ */
 static bool witnesses_disagree(const struct correlate *c)
 {
 	for (uint32_t i = 0; i < c->trials.n; i++) {
@@ -517,6 +528,8 @@ static bool witnesses_disagree(const struct correlate *c)
 		/* A witness that lost records contradicts nobody: the baseline is then unproven. */
 		if (lost_in(c, t, WHERE_W) || lost_in(c, t, WHERE_LOG))
 			continue;
+		if (GUARD(ANSWERED_UNSEEN, t->answered && !t->token_tap))
+			return true;
 		if (t->t.far == FAR_DEAF ? t->token_log : t->token_tap != t->token_log)
 			return true;
 	}
@@ -609,6 +622,9 @@ int assemble(struct correlate *c, bool damaged, struct run_result *ret)
 
 	check_answers(c);
 	count_canaries(c);
+	err = quotes_settle(c);
+	if (err)
+		return err;
 	(void)str_copy(r.run, sizeof(r.run), c->begin.run);
 	r.cells_n = c->cells.n;
 	r.cells = calloc(c->cells.n + 1, sizeof(*r.cells));

@@ -99,6 +99,7 @@ void correlate_free(struct correlate *c)
 	free(c->decoys.at);
 	free(c->losses.at);
 	free(c->unexplained.at);
+	free(c->quotes.at);
 	free(c->by_dest.slots);
 	free(c->by_cell.slots);
 	free(c->by_flow.slots);
@@ -306,6 +307,12 @@ static void see_addr(struct correlate *c, const struct ev *ev)
 	attempted(t, ev->time_ns);
 }
 
+/* For want of room, not by anybody's will: no attempt was made, and nothing was refused. */
+static bool is_shortage(int64_t ret)
+{
+	return ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM || ret == -ENOBUFS;
+}
+
 static void see_send(struct correlate *c, const struct ev *ev)
 {
 	struct trial_state *t = marked_trial(c, ev);
@@ -313,6 +320,8 @@ static void see_send(struct correlate *c, const struct ev *ev)
 
 	if (!t || !is_destination(t, ev->send.daddr, ev->send.dport) ||
 	    !is_socket_type(probe->channel, ev->send.type))
+		return;
+	if (GUARD(SHORTAGE, is_shortage(ev->send.ret)))
 		return;
 	attempted(t, ev->time_ns);
 	if (ev->send.ret >= 0)
@@ -345,6 +354,8 @@ static void see_call(struct correlate *c, const struct ev *ev)
 		return;
 	refused_socket = is_refused_socket(probe, call);
 	if (!refused_socket && !(call->family && is_destination(t, call->daddr, call->dport)))
+		return;
+	if (GUARD(SHORTAGE, is_shortage(call->ret)))
 		return;
 	attempted(t, ev->time_ns);
 	if (is_still_going(call->ret)) {

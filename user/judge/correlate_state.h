@@ -68,6 +68,8 @@ struct trial_state {
 	int refused;	     /* errno of a refused decisive call, 0 = none */
 	bool refused_no_enter;
 	bool packet_a, packet_b; /* its own packets seen inside / at B */
+	bool packet_local;	 /* ... on a loopback device: delivered where they were sent */
+	bool packet_elsewhere;	 /* ... on a device that is neither that nor the lane's */
 	char drop[EV_NAME_MAX];	 /* reason of the last drop of its packets, and where */
 
 	/* W */
@@ -105,8 +107,16 @@ struct unexplained_state {
 	uint32_t sender; /* trial of whose socket it is, by what A saw; 0 = unknown */
 	uint64_t time_ns, id;
 };
-#define UNEXPLAINED_MAX 4096 /* kept of a lane; beyond, each of its windows is taken to hold one   \
-			      */
+#define UNEXPLAINED_MAX                                                                            \
+	4096 /* kept of a lane; beyond, each of its windows is taken to hold one                   \
+	      */
+
+/* An ICMP error at W, and what it quotes of the far side's words to a trial. */
+struct quote_state {
+	struct unexplained_state unexplained; /* what it is unless it proves to be an answer */
+	uint32_t trial, len;
+	uint8_t payload[128];
+};
 
 struct attach_state { /* per hook and lane */
 	bool needed, start, final, start_ok, final_ok;
@@ -126,6 +136,7 @@ struct correlate {
 	LIST(struct decoy_state) decoys;
 	LIST(struct loss_state) losses;
 	LIST(struct unexplained_state) unexplained;
+	LIST(struct quote_state) quotes;
 	uint32_t unexplained_of[SNT_SLOT_MAX]; /* lane */
 	bool unexplained_overflow[SNT_SLOT_MAX];
 	struct attach_state attach[SNT_HOOK_MAX][SNT_SLOT_MAX];
@@ -166,6 +177,11 @@ int witness_received(struct correlate *c, const struct ev *ev) must_check;
 int witness_self(struct correlate *c, const uint8_t token[EV_NONCE_BYTES],
 		 uint32_t index) must_check;
 #define SELF_DECOY 0x80000000u /* index is into decoys, not canaries */
+
+/* quote.c: 0 where the ICMP error may yet be explained; -ENOENT where not; -ENOMEM. Once the key is
+ * known, those that are not join the unexplained frames. */
+int quote_keep(struct correlate *c, const struct ev *ev, const struct packet *p) must_check;
+int quotes_settle(struct correlate *c) must_check;
 
 /* assemble.c */
 int assemble(struct correlate *c, bool damaged, struct run_result *ret) must_check;

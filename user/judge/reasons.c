@@ -74,7 +74,7 @@ static const struct words reason_words[REASON_MAX] = {
 	},
 	[REASON_BOUNDARY_SHARED] = {
 		"boundary-shared",
-		"The sandbox has no network boundary of its own, so it could send unseen.",
+		"What it sent could leave unseen, or did: by a link that is not the lane's, or only the rig stopped it.",
 	},
 	[REASON_FEATURE_MISSING_OUTSIDE] = {
 		"feature-missing-outside",

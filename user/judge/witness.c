@@ -13,7 +13,8 @@
 #include "user/judge/guard.h"
 
 #define DNS_PORT 53
-#define CANARY_PORT 9 /* discard; rig.h */
+#define CANARY_PORT 9	   /* discard; rig.h */
+#define LOOPBACK_IFINDEX 1 /* in every network namespace: net/core/dev.c */
 #define SELF_PREFIX "SENTINEL "
 #define FLOWS_MAX 262144 /* remembered; beyond, a frame has no known sender */
 
@@ -245,9 +246,7 @@ static int unexplained(struct correlate *c, const struct ev *ev, const struct pa
 
 /*
  * What host itself says on its link to world, and no router passes on: so a sandbox can't have sent
- * it (a forwarded packet has lost a hop, and a link-local source is not forwarded). An ICMP error
- * quotes its sender's bytes: at W it could only be about what world sent, and in a window where
- * nothing crossed world sent nothing.
+ * it (a forwarded packet has lost a hop, and a link-local source is not forwarded).
  */
 static bool is_noise(const struct packet *p)
 {
@@ -287,6 +286,11 @@ static int at_world(struct correlate *c, const struct ev *ev, const struct packe
 	}
 	if ((c->now_matched && !c->now_elsewhere) || c->now_self || (p && is_noise(p)))
 		return 0;
+	if (p && !c->now_matched && packet_noise(p) == NOISE_ICMP_ERROR) {
+		err = quote_keep(c, ev, p);
+		if (err != -ENOENT)
+			return err;
+	}
 	t = p && !c->now_matched ? addressed_trial(c, p, ev->lane) : NULL;
 	/* A bare segment is its connection's, so without a connection it is nobody's. */
 	if (!t || (!is_signal(p) && !t->signal && !t->token_tap))
@@ -316,8 +320,14 @@ static int inside(struct correlate *c, const struct ev *ev, const struct packet 
 {
 	struct trial_state *t = addressed_trial(c, p, ev->lane);
 
-	if (t && (ev->mark == t->mark || ev->hook == SNT_HOOK_BOX))
+	if (t && (ev->mark == t->mark || ev->hook == SNT_HOOK_BOX)) {
 		t->packet_a = true;
+		if (ev->packet.ifindex == LOOPBACK_IFINDEX)
+			t->packet_local = true;
+		else if (ev->lane < SNT_SLOT_MAX && ev->packet.outbound &&
+			 ev->packet.ifindex != c->lanes[ev->lane].box_ifindex)
+			t->packet_elsewhere = true;
+	}
 	if (ev->owner != OWNER_SOCKET || !p->transport || c->by_flow.used >= FLOWS_MAX)
 		return 0;
 	return idmap_set(&c->by_flow, flow_key(ev->lane, p), ev->trial);

@@ -499,6 +499,11 @@ static int fill_defaults(struct yaml *y, yaml_node_t *root, struct target *t)
 		return -ENOMEM;
 	if (!t->needs && !(t->needs = argv_copy(none)))
 		return -ENOMEM;
+	/* What the rig itself stops is nobody's control. */
+	if (t->role == ROLE_TARGET && (t->lane == TARGET_LANE_CLOSED || t->far != FAR_ANSWERS))
+		return yaml_error(y, root,
+				  "'lane: closed' and 'far: deaf' are the calibrators': expected "
+				  "'calibrator' with them");
 	for (size_t i = 0; i < t->off_n; i++)
 		if (!t->off[i].run && !(t->off[i].run = argv_copy(t->run)))
 			return -ENOMEM;
