@@ -17,16 +17,11 @@
 #include <netlink/route/link.h>
 #include <netlink/route/link/veth.h>
 #include <netlink/route/route.h>
-#include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "user/base/netns.h"
 #include "user/base/util.h"
-#include "user/sense/netns.h"
-
-#ifndef SO_NETNS_COOKIE
-#define SO_NETNS_COOKIE 71
-#endif
 
 #define LANE_WORLD_ADDR "10.78.0.2"
 #define LANE_PROHIBITED_ADDR "10.99.0.1"
@@ -50,26 +45,20 @@ static int lane_ns_new(void *arg)
 {
 	struct lane_step *s = arg;
 	struct test_lane *l = s->lane;
-	cleanup_fd int sock = -1;
-	socklen_t len = sizeof(l->cookie[0]);
-	struct stat st;
+	int fd = netns_move_new(), r;
 
-	if (unshare(CLONE_NEWNET))
-		return -errno;
-	l->ns[s->which] = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (l->ns[s->which] < 0 || sock < 0 || fstat(l->ns[s->which], &st) ||
-	    getsockopt(sock, SOL_SOCKET, SO_NETNS_COOKIE, &l->cookie[s->which], &len))
-		return -errno;
-	l->inum[s->which] = (uint32_t)st.st_ino;
-	return 0;
+	if (fd < 0)
+		return fd;
+	l->ns[s->which] = fd;
+	r = netns_cookie(&l->cookie[s->which]);
+	return r ? r : netns_inum(fd, &l->inum[s->which]);
 }
 
 static int lane_in_ns(void *arg)
 {
 	struct lane_step *s = arg;
 	struct nl_sock *nl;
-	int r = netns_enter(s->lane->ns[s->which]);
+	int r = netns_move(s->lane->ns[s->which]);
 
 	if (r)
 		return r;
@@ -88,7 +77,7 @@ static int lane_do(struct test_lane *l, int which,
 {
 	struct lane_step s = { l, which, fn };
 
-	return netns_thread(lane_in_ns, &s);
+	return netns_run(lane_in_ns, &s);
 }
 
 static int lane_veth(struct nl_sock *nl, const char *name, int index, const char *peer_name,
@@ -238,7 +227,7 @@ static int test_lane_make(struct test_lane *l, int base)
 		struct lane_step s = { l, i, NULL };
 
 		l->ns[i] = -1;
-		r = netns_thread(lane_ns_new, &s);
+		r = netns_run(lane_ns_new, &s);
 	}
 	if (!r)
 		r = lane_do(l, NS_BOX, lane_box);

@@ -26,6 +26,7 @@
 /* cmocka wants those two first */
 #include <cmocka.h>
 
+#include "user/base/cgroup_root.h"
 #include "user/sense/sense_priv.h"
 
 #include "tests/bpf/lane.h"
@@ -399,7 +400,7 @@ static int set_up(void **state)
 	(void)state;
 	told.bytes = malloc(LOG_BYTES);
 	assert_non_null(told.bytes);
-	stage.root_fd = cgroup2_root();
+	stage.root_fd = cgroup_open_root(&d);
 	assert_true(stage.root_fd >= 0);
 	(void)str_format(stage.run_name, sizeof(stage.run_name), "snt-test-%d", getpid());
 	(void)str_format(stage.trial_path, sizeof(stage.trial_path), "%s/trial", stage.run_name);
@@ -473,7 +474,7 @@ static int become(const char *name, uint32_t how)
 			return 101;
 		(void)close(fd);
 	}
-	if (netns_enter(stage.lane.ns[NS_BOX]))
+	if (netns_move(stage.lane.ns[NS_BOX]))
 		return 102;
 	if (how & AS_NOBODY && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 				setresuid(NOBODY, NOBODY, NOBODY)))
@@ -976,7 +977,7 @@ static int listen_in_world(void *arg)
 {
 	struct sockaddr_in a = world_addr("0.0.0.0");
 	struct listener *l = arg;
-	int r = netns_enter(stage.lane.ns[NS_WORLD]);
+	int r = netns_move(stage.lane.ns[NS_WORLD]);
 
 	if (r)
 		return r;
@@ -1060,7 +1061,7 @@ static void test_stream(void **state)
 	pid_t pid;
 
 	(void)state;
-	assert_int_equal(0, netns_thread(listen_in_world, &l));
+	assert_int_equal(0, netns_run(listen_in_world, &l));
 	assert_int_equal(0, pthread_create(&l.thread, NULL, read_all, &l));
 	pid = play("stream", IN_CGROUP);
 	assert_int_equal(0, pthread_join(l.thread, NULL));

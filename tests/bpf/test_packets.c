@@ -5,18 +5,14 @@
  */
 #include <bpf/bpf.h>
 #include <sched.h>
-#include <sys/socket.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
 /* cmocka wants those two first */
 #include <cmocka.h>
 
+#include "user/base/netns.h"
 #include "user/sense/sense_priv.h"
-
-#ifndef SO_NETNS_COOKIE
-#define SO_NETNS_COOKIE 71
-#endif
 
 #define LO_IFINDEX 1 /* where the kernel's test packets arrive */
 #define SLOT 5
@@ -66,11 +62,9 @@ static struct sense *start(const struct sense_opts *o)
 
 static void watch_own_netns(struct sense *s, uint64_t *ret_cookie)
 {
-	cleanup_fd int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	socklen_t len = sizeof(*ret_cookie);
 	uint32_t slot = SLOT;
 
-	assert_int_equal(0, getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, ret_cookie, &len));
+	assert_int_equal(0, netns_cookie(ret_cookie));
 	assert_int_equal(
 		0, bpf_map_update_elem(sense_map(s, "snt_netns"), ret_cookie, &slot, BPF_ANY));
 }

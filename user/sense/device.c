@@ -7,13 +7,9 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 
-#include "user/sense/netns.h"
+#include "user/base/netns.h"
+#include "user/sense/attach_types.h"
 #include "user/sense/sense_priv.h"
-
-/* Newer than the headers that we build with: include/uapi/linux/bpf.h of 6.6. */
-#define TCX_INGRESS 46
-#define TCX_EGRESS 47
-#define LINK_TYPE_TCX 11
 
 static enum bpf_tc_attach_point clsact_point(bool egress)
 {
@@ -73,7 +69,7 @@ static int clsact_ask(void *arg)
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)j->dev->ifindex,
 		    .attach_point = clsact_point(j->egress));
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = j->dev->handle, .priority = j->dev->priority);
-	int r = netns_enter(j->dev->netns_fd);
+	int r = netns_move(j->dev->netns_fd);
 
 	if (!r)
 		r = bpf_tc_query(&hook, &opts);
@@ -87,7 +83,7 @@ static int clsact_remove(void *arg)
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)j->dev->ifindex,
 		    .attach_point = clsact_point(j->egress));
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = j->dev->handle, .priority = j->dev->priority);
-	int r = netns_enter(j->dev->netns_fd);
+	int r = netns_move(j->dev->netns_fd);
 
 	return r ? r : bpf_tc_detach(&hook, &opts);
 }
@@ -95,7 +91,7 @@ static int clsact_remove(void *arg)
 void device_detach(struct dev_hook *d, bool egress)
 {
 	struct clsact_job job = { .dev = d, .egress = egress };
-	int ignored = d->clsact ? netns_thread(clsact_remove, &job) : 0; /* may be gone with it */
+	int ignored = d->clsact ? netns_run(clsact_remove, &job) : 0; /* may be gone with it */
 
 	(void)ignored;
 	if (d->link_fd >= 0)
@@ -128,7 +124,7 @@ static int filter_state(const struct dev_hook *d, int prog_fd, bool egress)
 	struct clsact_job job = { .dev = d, .egress = egress };
 	struct bpf_prog_info info = { 0 };
 	uint32_t len = sizeof(info);
-	int r = netns_thread(clsact_ask, &job);
+	int r = netns_run(clsact_ask, &job);
 
 	if (!r)
 		r = bpf_obj_get_info_by_fd(prog_fd, &info, &len);

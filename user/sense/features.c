@@ -9,12 +9,13 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "user/base/cgroup_root.h"
+#include "user/base/netns.h"
+#include "user/sense/attach_types.h"
 #include "user/sense/features.h"
-#include "user/sense/netns.h"
 #include "user/sense/sense_priv.h"
 
 #define LO_IFINDEX 1
-#define TCX_INGRESS 46 /* include/uapi/linux/bpf.h of 6.6 */
 #define NOBODY 65534
 
 static int probe_root(void)
@@ -34,7 +35,8 @@ static int probe_btf(void)
 
 static int probe_cgroup2(void)
 {
-	cleanup_fd int fd = cgroup2_root();
+	struct diag d;
+	cleanup_fd int fd = cgroup_open_root(&d);
 
 	return fd < 0 ? fd : 0;
 }
@@ -82,7 +84,9 @@ static int load_return(uint32_t type, uint32_t expected, int32_t value)
 
 static int new_netns(void)
 {
-	return unshare(CLONE_NEWNET) ? -errno : 0;
+	cleanup_fd int fd = netns_move_new();
+
+	return fd < 0 ? fd : 0;
 }
 
 static int tcx_here(void *arg)
@@ -119,23 +123,24 @@ static int netns_here(void *arg)
 
 static int probe_netns(void)
 {
-	return netns_thread(netns_here, NULL);
+	return netns_run(netns_here, NULL);
 }
 
 static int probe_tcx(void)
 {
-	return feature_is_off("tcx") ? -EOPNOTSUPP : netns_thread(tcx_here, NULL);
+	return feature_is_off("tcx") ? -EOPNOTSUPP : netns_run(tcx_here, NULL);
 }
 
 static int probe_clsact(void)
 {
-	return netns_thread(clsact_here, NULL);
+	return netns_run(clsact_here, NULL);
 }
 
 /* On the root itself, for a moment: there lies the difference between loading and being allowed. */
 static int probe_cgroup_attach(void)
 {
-	cleanup_fd int root = cgroup2_root();
+	struct diag d;
+	cleanup_fd int root = cgroup_open_root(&d);
 	cleanup_fd int prog = load_return(BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, 1);
 	cleanup_fd int link = -1;
 

@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /* "tcx/ingress@world", "cgroup_skb/egress", ... for SNT_HOOK_*; "unknown" for any other number.
- * Static text, stable: the capture and verdict.json use it. */
+ * Static text, stable: messages and verdict.json use it. A capture names hooks by where they are
+ * ("world") instead, user/record/hooks.h: a replay must not depend on how they were attached. */
 const char *hook_name(uint32_t hook);
 
 /* True where the absence of the hook is a reason of its own (DESIGN.md 3.5): W, B, exec and the

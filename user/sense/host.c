@@ -38,3 +38,21 @@ int sense_attach_host(struct sense *s, int cgroup_root_fd, struct diag *d)
 	}
 	return 0;
 }
+
+bool host_state(const struct sense *s, uint32_t hook, char detail[64])
+{
+	const struct host_hook *h = &s->host[hook];
+	struct bpf_link_info info = { 0 };
+	uint32_t len = sizeof(info);
+	int r;
+
+	if (!h->link) {
+		(void)str_copy(detail, 64, h->error ? strerror(-h->error) : "not attached");
+		return false;
+	}
+	r = bpf_obj_get_info_by_fd(bpf_link__fd(h->link), &info, &len);
+	if (!r && h->program->kind == ATTACH_CGROUP && info.cgroup.cgroup_id != s->root_cgroup_id)
+		r = -ENOLINK; /* detached: the kernel answers cgroup 0 */
+	(void)str_copy(detail, 64, r ? strerror(-r) : "link");
+	return !r;
+}

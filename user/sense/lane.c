@@ -3,7 +3,7 @@
 #include <bpf/bpf.h>
 #include <fcntl.h>
 
-#include "user/sense/netns.h"
+#include "user/base/netns.h"
 #include "user/sense/sense_priv.h"
 
 static const struct {
@@ -60,7 +60,7 @@ static int attach_devices(void *arg)
 		j->failed = hook;
 		if (prog_fd < 0)
 			return prog_fd;
-		r = netns_enter(d->netns_fd);
+		r = netns_move(d->netns_fd);
 		if (!r)
 			r = device_attach(d, prog_fd, devices[i].egress, j->sense->no_tcx);
 		if (r && sense_hook_needed(hook))
@@ -144,7 +144,7 @@ int sense_attach_lane(struct sense *s, const struct sense_lane *l, struct diag *
 	if (!r)
 		r = put_maps(s, l); /* first, so that no packet finds its device unknown */
 	if (!r)
-		r = netns_thread(attach_devices, &job);
+		r = netns_run(attach_devices, &job);
 	if (!r)
 		return 0;
 	sense_detach_lane(s, l->lane);
@@ -167,30 +167,13 @@ void sense_detach_lane(struct sense *s, uint32_t lane)
 
 /* ---- state ---- */
 
-static bool host_state(const struct sense *s, const struct host_hook *h, char detail[64])
-{
-	struct bpf_link_info info = { 0 };
-	uint32_t len = sizeof(info);
-	int r;
-
-	if (!h->link) {
-		(void)str_copy(detail, 64, h->error ? strerror(-h->error) : "not attached");
-		return false;
-	}
-	r = bpf_obj_get_info_by_fd(bpf_link__fd(h->link), &info, &len);
-	if (!r && h->program->kind == ATTACH_CGROUP && info.cgroup.cgroup_id != s->root_cgroup_id)
-		r = -ENOLINK; /* detached: the kernel answers cgroup 0 */
-	(void)str_copy(detail, 64, r ? strerror(-r) : "link");
-	return !r;
-}
-
 bool sense_hook_state(struct sense *s, uint32_t hook, uint32_t lane, char detail[64])
 {
 	(void)str_copy(detail, 64, "not attached");
 	if (hook >= SNT_HOOK_MAX || lane >= SNT_SLOT_MAX)
 		return false;
 	if (!sense_hook_per_lane(hook))
-		return host_state(s, &s->host[hook], detail);
+		return host_state(s, hook, detail);
 	if (!s->lanes[lane].attached)
 		return false;
 	for (int i = 0; i < DEV_MAX; i++)

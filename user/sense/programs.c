@@ -4,6 +4,7 @@
 #include "user/sense/programs.h"
 
 #include "bpf/events.h"
+#include "user/sense/attach_types.h"
 
 int probe_program(uint32_t type, uint32_t expected_attach, const struct bpf_insn *insns,
 		  size_t insns_n)
@@ -33,10 +34,6 @@ int probe_skb_cookie(void)
 
 	return probe_program(BPF_PROG_TYPE_CGROUP_SKB, 0, insns, ARRAY_SIZE(insns));
 }
-
-/* Newer than the headers that we build with: include/uapi/linux/bpf.h of 6.7. */
-#define CGROUP_UNIX_CONNECT 49
-#define CGROUP_UNIX_SENDMSG 50
 
 int probe_unix_addr(void)
 {

@@ -50,13 +50,12 @@ struct sense {
 int sense_map(const struct sense *s, const char *name); /* descriptor, borrowed; -ENOENT */
 int hook_prog_fd(const struct sense *s, uint32_t hook); /* borrowed; -errno where there is none */
 
-/* The root of cgroup v2, wherever it is mounted, perhaps beside version 1. A new descriptor of the
- * directory, or -errno. */
-int cgroup2_root(void) must_check;
-
 /* Features that are to be taken as missing, for tests of what is done without them: a list of names
  * with commas in the environment variable SENTINEL_FEATURES_OFF. */
 bool feature_is_off(const char *name);
+
+/* host.c: of a hook that the machine has once, as sense_hook_state(). */
+bool host_state(const struct sense *s, uint32_t hook, char detail[64]);
 
 /* device.c: one program on one device of the namespace that the calling thread is in. */
 int device_attach(struct dev_hook *d, int prog_fd, bool egress, bool no_tcx);
