@@ -57,6 +57,8 @@ struct daemon {
 	uint32_t trials_n;
 	uint32_t lane_trials[LANES_MAX + 1]; /* how many each lane has had: addresses count them */
 	uint32_t lane_trial[LANES_MAX + 1];
+	bool lane_retired[LANES_MAX + 1]; /* a trial that could not be ended may still send there */
+	bool helper;			  /* something that is no trial runs in lane 1 */
 	struct watched watched[WATCHED_MAX]; /* by trial, modulo */
 	struct counters seen;
 };
@@ -555,6 +557,12 @@ static int watch_trial(struct daemon *d, const struct ev_trial *t)
 	return err ? err : sense_watch_mark(d->sense, w->mark, t->lane);
 }
 
+static bool is_free(const struct daemon *d, uint32_t lane)
+{
+	return lane && lane <= d->lanes_n && !d->lane_trial[lane] && !d->lane_retired[lane] &&
+	       !d->helper;
+}
+
 static int on_trial_new(struct daemon *d, const struct control_message *m)
 {
 	bool closed = control_flag(m, "closed");
@@ -565,8 +573,7 @@ static int on_trial_new(struct daemon *d, const struct control_message *m)
 	struct ev ev;
 	int err;
 
-	if (control_ev(m, &ev) || ev.type != EV_TRIAL || !ev.trial_new.lane ||
-	    ev.trial_new.lane > d->lanes_n || d->lane_trial[ev.trial_new.lane])
+	if (control_ev(m, &ev) || ev.type != EV_TRIAL || !is_free(d, ev.trial_new.lane))
 		return answer_error(d, "trial.new: no free lane of that number");
 	t = &ev.trial_new;
 	l = &d->lanes[t->lane];
@@ -607,10 +614,11 @@ static int on_trial_new(struct daemon *d, const struct control_message *m)
 static int on_arm_end(struct daemon *d, const struct control_message *m)
 {
 	uint32_t lane = 0;
+	struct json_out j;
 	struct ev ev;
 	int err;
 
-	if (control_ev(m, &ev) || ev.type != EV_ARM_END)
+	if (control_ev(m, &ev) || ev.type != EV_ARM_END || !ev.arm_end.trial)
 		return answer_error(d, "arm.end: no such record");
 	for (uint32_t i = 1; i <= d->lanes_n; i++)
 		if (d->lane_trial[i] == ev.arm_end.trial)
@@ -618,9 +626,11 @@ static int on_arm_end(struct daemon *d, const struct control_message *m)
 	if (!lane)
 		return answer_error(d, "arm.end: no such trial is running");
 	err = cgroup_trial_kill(&d->cgroups, ev.arm_end.trial);
-	if (err)
-		log_warn("can't end all of trial %u: %s, ignoring", ev.arm_end.trial,
-			 strerror(-err));
+	if (err) {
+		log_warn("can't end all of trial %u: %s; lane %u takes no other trial",
+			 ev.arm_end.trial, strerror(-err), lane);
+		d->lane_retired[lane] = true;
+	}
 	ev.time_ns = mono_ns();
 	err = pipeline_log(d->pipeline, &ev);
 	if (!err)
@@ -628,7 +638,44 @@ static int on_arm_end(struct daemon *d, const struct control_message *m)
 	if (!err)
 		err = poll_loss(d);
 	d->lane_trial[lane] = 0;
-	return err ? answer_error(d, strerror(-err)) : answer_ok(d);
+	if (err)
+		return answer_error(d, strerror(-err));
+	answer_open(&j);
+	json_boolean(&j, "retired", d->lane_retired[lane]);
+	return answer(d, &j, NULL, 0);
+}
+
+/* Its cgroup is made like a trial's; trials count from 1. */
+#define HELPER_CGROUP 0
+
+static int on_helper_begin(struct daemon *d)
+{
+	cleanup_fd int cgroup = -1;
+	struct json_out j;
+	uint64_t id;
+	int err;
+
+	if (d->helper || d->trials_n)
+		return answer_error(d, "helper.begin: only one at a time, before all trials");
+	err = cgroup_trial_make(&d->cgroups, HELPER_CGROUP, &cgroup, &id);
+	if (err)
+		return answer_error(d, strerror(-err));
+	d->helper = true;
+	answer_open(&j);
+	return answer(d, &j, (const int[]){ cgroup, d->lanes[1].box_ns }, 2);
+}
+
+static int on_helper_end(struct daemon *d)
+{
+	int err;
+
+	if (!d->helper)
+		return answer_error(d, "helper.end: there is none");
+	err = cgroup_trial_remove(&d->cgroups, HELPER_CGROUP);
+	if (err)
+		return answer_error(d, "helper.end: a platform's version command can't be ended");
+	d->helper = false;
+	return answer_ok(d);
 }
 
 static int on_run_wait(struct daemon *d)
@@ -787,6 +834,10 @@ static int on_message(struct daemon *d, const struct control_message *m)
 		return on_trial_new(d, m);
 	if (!strcmp(op, "arm.end"))
 		return on_arm_end(d, m);
+	if (!strcmp(op, "helper.begin"))
+		return on_helper_begin(d);
+	if (!strcmp(op, "helper.end"))
+		return on_helper_end(d);
 	if (!strcmp(op, "run.wait"))
 		return on_run_wait(d);
 	if (!strcmp(op, "run.end"))

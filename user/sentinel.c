@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* sentinel: the command. A table of subcommands, each a file under cmd/. */
+#include <argp.h>
+#include <fcntl.h>
 #include <stdio.h>
 
 #include "user/base/log.h"
@@ -29,11 +31,29 @@ static void usage(FILE *f)
 	(void)fputs("\n`sentinel COMMAND --help` tells more; so does sentinel(1).\n", f);
 }
 
-int main(int argc, char **argv)
+/* A standard descriptor that the caller closed would be taken by the first file that is opened, and
+ * what is printed would land in it. What stands there instead can be neither read nor written. */
+static void hold_standard_descriptors(void)
+{
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/dev/null", fd ? O_RDONLY : O_WRONLY);
+}
+
+/* argp and getopt call the program what argv[0] says. */
+static int run_command(int (*run)(int argc, char **argv), int argc, char **argv)
+{
+	static char name[32];
+
+	(void)str_format(name, sizeof(name), "sentinel %s", argv[0]);
+	argv[0] = name;
+	return run(argc, argv);
+}
+
+static int dispatch(int argc, char **argv)
 {
 	char name[64];
 
-	log_open("sentinel", LOG_INFO_, false);
 	if (argc < 2) {
 		usage(stderr);
 		return EXIT_USAGE;
@@ -48,8 +68,16 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
+			return run_command(commands[i].run, argc - 1, argv + 1);
 	log_error("no command '%s'; `sentinel --help` lists them",
 		  escape_text(name, sizeof(name), argv[1], strlen(argv[1])));
 	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	hold_standard_descriptors();
+	argp_err_exit_status = EXIT_USAGE;
+	cmd_log(false);
+	return cmd_flush(dispatch(argc, argv));
 }

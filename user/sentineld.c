@@ -12,16 +12,17 @@ const char *argp_program_version = "sentineld " SENTINEL_VERSION;
 struct args {
 	int control;
 	char collector[4096];
-	bool verbose;
+	bool verbose, json;
 };
 
-enum { KEY_CONTROL = 256, KEY_COLLECTOR };
+enum { KEY_CONTROL = 256, KEY_COLLECTOR, KEY_JSON };
 
 static const struct argp_option options[] = {
 	{ "control-fd", KEY_CONTROL, "FD", 0, "Serve the control connection on this descriptor",
 	  0 },
 	{ "collector", KEY_COLLECTOR, "FILE", 0,
 	  "Use this sentinel-collector (default: the one beside this program)", 0 },
+	{ "json", KEY_JSON, NULL, 0, "Log objects, one a line", 0 },
 	{ "verbose", 'v', NULL, 0, "Log more", 0 },
 	{ 0 },
 };
@@ -40,6 +41,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_COLLECTOR:
 		if (str_copy(a->collector, sizeof(a->collector), arg))
 			argp_error(state, "the path is too long");
+		return 0;
+	case KEY_JSON:
+		a->json = true;
 		return 0;
 	case 'v':
 		a->verbose = true;
@@ -84,9 +88,10 @@ int main(int argc, char **argv)
 	struct args a = { .control = -1 };
 	int err;
 
+	argp_err_exit_status = 2;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		return 2;
-	log_open("sentineld", a.verbose ? LOG_DEBUG_ : LOG_INFO_, false);
+	log_open("sentineld", a.verbose ? LOG_DEBUG_ : LOG_INFO_, a.json);
 	if (geteuid() != 0) {
 		log_error("must be root: it loads BPF programs and makes network namespaces");
 		return 2;

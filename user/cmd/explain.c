@@ -106,7 +106,7 @@ static const struct cell_result *find_cell(const struct judged *j, const struct 
 	return NULL;
 }
 
-static int explain(const struct explain_args *a, struct judged *j, struct diag *d)
+static int explain(const struct explain_args *a, struct judged *j, int *ret_code, struct diag *d)
 {
 	const struct cell_result *cell = find_cell(j, a);
 	struct collector *c;
@@ -121,9 +121,9 @@ static int explain(const struct explain_args *a, struct judged *j, struct diag *
 	c->args = a;
 	c->correlate = j->correlate;
 	err = capture_read(a->bundle, collect, c, &j->report, d);
-	if (!err)
-		err = explain_print(stdout, cell, c->lines, c->n,
-				    color_wanted(a->color, STDOUT_FILENO));
+	if (!err &&
+	    explain_print(stdout, cell, c->lines, c->n, color_wanted(a->color, STDOUT_FILENO)))
+		*ret_code = cmd_output_failed();
 	if (!err && c->more)
 		log_info("%zu more records are in the capture", c->more);
 	for (size_t i = 0; i < c->n; i++)
@@ -146,7 +146,7 @@ int cmd_explain(int argc, char **argv)
 	struct explain_args a = { .bundle = NULL };
 	struct diag d = { .text = "" };
 	struct judged j;
-	int err;
+	int code = 0;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		return EXIT_USAGE;
@@ -154,8 +154,10 @@ int cmd_explain(int argc, char **argv)
 		return cmd_fail(&d, EXIT_USAGE);
 	if (j.damaged)
 		log_error("%s: the evidence is damaged: %s", a.bundle, j.report.text);
-	err = explain(&a, &j, &d);
-	err = err ? cmd_fail(&d, EXIT_USAGE) : j.damaged ? EXIT_DAMAGED : 0;
+	if (explain(&a, &j, &code, &d))
+		code = cmd_fail(&d, EXIT_USAGE);
+	else if (!code && j.damaged)
+		code = EXIT_DAMAGED;
 	judged_done(&j);
-	return err;
+	return code;
 }

@@ -27,12 +27,13 @@ static bool everybody_reaches(const char *path)
 	return true;
 }
 
+/* Every sandbox's user must pass them, whatever the caller's umask is. */
 static int make_folders(void)
 {
 	static const char *const steps[] = { "/var/lib/sentinel", PROBE_PATH_FOLDER };
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
-		if (mkdir(steps[i], 0755) && errno != EEXIST)
+		if ((mkdir(steps[i], 0755) && errno != EEXIST) || chmod(steps[i], 0755))
 			return -errno;
 	return 0;
 }

@@ -6,46 +6,27 @@
 #include "user/base/log.h"
 #include "user/cmd/cmd.h"
 #include "user/cmd/judge_bundle.h"
+#include "user/cmd/output.h"
 #include "user/judge/exit.h"
 #include "user/record/bundle.h"
-#include "user/report/table.h"
 #include "user/report/verdict_json.h"
 #include "user/sense/hook_names.h"
 
 #define VERDICT_FILE_MAX (64u << 20)
 
-enum { KEY_JSON = 256, KEY_COLOR, KEY_ACCEPT };
-
-static const struct argp_option options[] = {
-	{ "json", KEY_JSON, NULL, 0, "Print the recomputed verdict.json, one line a bundle", 0 },
-	{ "color", KEY_COLOR, "WHEN", 0, "auto, always or never", 0 },
-	{ "accept", KEY_ACCEPT, "provisional", 0, "Let provisional cells end in exit code 0", 0 },
-	{ 0 },
-};
-
 struct replay_args {
 	char **bundles;
 	int bundles_n;
-	bool json, accept_provisional;
-	enum color_when color;
+	struct output output;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static error_t parse(int key, char *arg unused_arg, struct argp_state *state)
 {
 	struct replay_args *a = state->input;
 
 	switch (key) {
-	case KEY_JSON:
-		a->json = true;
-		return 0;
-	case KEY_COLOR:
-		if (color_parse(arg, &a->color))
-			argp_error(state, "--color takes auto, always or never");
-		return 0;
-	case KEY_ACCEPT:
-		if (strcmp(arg, "provisional") != 0)
-			argp_error(state, "only 'provisional' can be accepted");
-		a->accept_provisional = true;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->output;
 		return 0;
 	case ARGP_KEY_ARGS:
 		a->bundles = state->argv + state->next;
@@ -113,41 +94,50 @@ static bool bundle_is_whole(const char *bundle, const struct judged *j)
 	return !err;
 }
 
+static int compare_recorded(const char *bundle, const struct judged *j, bool *ret_same)
+{
+	struct json_out json;
+	int err;
+
+	*ret_same = true;
+	if (!is_folder(bundle))
+		return 0;
+	json_out_init(&json);
+	err = verdict_json(&json, &j->result, hook_name);
+	if (!err)
+		*ret_same = same_as_recorded(bundle, &json);
+	json_out_done(&json);
+	return err;
+}
+
 static int replay_one(const struct replay_args *a, const char *bundle)
 {
-	struct table_opts o = { .color = color_wanted(a->color, STDOUT_FILENO),
-				.hook_name = hook_name };
-	struct json_out json;
+	struct table_opts o = { .exit_code = EXIT_CONTAINED };
 	struct judged j;
 	struct diag d;
-	bool whole;
-	int code;
+	bool whole, same = false;
+	int err;
 
 	if (judge_bundle(bundle, &j, &d))
 		return cmd_fail(&d, EXIT_USAGE);
-	json_out_init(&json);
 	whole = bundle_is_whole(bundle, &j);
-	if (verdict_json(&json, &j.result, hook_name)) {
-		code = EXIT_USAGE;
-	} else {
-		if (whole && is_folder(bundle))
-			whole = same_as_recorded(bundle, &json);
-		code = run_exit_code(&j.result, false, !whole, a->accept_provisional);
-		o.exit_code = code;
-		if (a->json ? write_all(STDOUT_FILENO, json.buf, json.len)
-			    : table_print(stdout, &j.result, &o))
-			code = EXIT_USAGE;
-	}
-	json_out_done(&json);
+	err = whole ? compare_recorded(bundle, &j, &same) : 0;
+	o.exit_code =
+		run_exit_code(&j.result, false, !whole || !same, a->output.accept_provisional);
+	if (err)
+		log_error("'%s': can't compare: %s", bundle, strerror(-err));
+	else
+		err = output_result(&a->output, &j.result, &o);
 	judged_done(&j);
-	return code;
+	return err ? EXIT_OUTPUT : o.exit_code;
 }
 
-/* DESIGN.md 6.1: usage, damaged, escaped, inconclusive, provisional, contained. */
+/* DESIGN.md 6.1: usage, output, damaged, escaped, inconclusive, provisional, contained. */
 static int worse(int a, int b)
 {
-	static const int order[] = { EXIT_USAGE,	EXIT_DAMAGED,	  EXIT_ESCAPED,
-				     EXIT_INCONCLUSIVE, EXIT_PROVISIONAL, EXIT_CONTAINED };
+	static const int order[] = { EXIT_USAGE,    EXIT_OUTPUT,       EXIT_DAMAGED,
+				     EXIT_ESCAPED,  EXIT_INCONCLUSIVE, EXIT_PROVISIONAL,
+				     EXIT_CONTAINED };
 
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
 		if (a == order[i] || b == order[i])
@@ -157,14 +147,15 @@ static int worse(int a, int b)
 
 int cmd_replay(int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
-		options,
+		NULL,
 		parse,
 		"BUNDLE...",
 		"Judge recorded runs again, from their captures alone. Needs neither root nor BPF, "
 		"and "
 		"checks that the recorded verdict is the one that the capture gives.",
-		NULL,
+		children,
 		NULL,
 		NULL
 	};
@@ -173,6 +164,7 @@ int cmd_replay(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		return EXIT_USAGE;
+	cmd_log(a.output.json);
 	for (int i = 0; i < a.bundles_n; i++)
 		code = worse(code, replay_one(&a, a.bundles[i]));
 	return code;

@@ -1,41 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <argp.h>
-#include <fcntl.h>
-#include <fnmatch.h>
-#include <limits.h>
 #include <signal.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "user/base/log.h"
+#include "user/cmd/bundle_folder.h"
 #include "user/cmd/cmd.h"
 #include "user/cmd/judge_bundle.h"
+#include "user/cmd/output.h"
 #include "user/cmd/probe_path.h"
+#include "user/cmd/select.h"
 #include "user/judge/exit.h"
-#include "user/record/bundle.h"
 #include "user/report/junit.h"
-#include "user/report/table.h"
-#include "user/report/verdict_json.h"
 #include "user/rig/rig.h"
 #include "user/rig/schedule.h"
-#include "user/sense/hook_names.h"
 
-#define NAMES_MAX 64
+#define SABOTAGE_MAX 8
 #define LANES_DEFAULT 8
 #define REPEAT_MAX 1000
 #define LISTEN_MAX_MS 60000 /* after the last trial, for late packets */
 
-enum {
-	KEY_REPEAT = 256,
-	KEY_LANES,
-	KEY_ARMS,
-	KEY_JUNIT,
-	KEY_JSON,
-	KEY_COLOR,
-	KEY_ACCEPT,
-	KEY_WORLD_RING,
-	KEY_SABOTAGE
-};
+enum { KEY_REPEAT = 256, KEY_LANES, KEY_ARMS, KEY_JUNIT, KEY_WORLD_RING, KEY_SABOTAGE };
 
 static const struct argp_option options[] = {
 	{ "target", 't', "TARGET", 0,
@@ -49,9 +34,6 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Put the evidence bundle there (default: a new folder here)",
 	  0 },
 	{ "junit", KEY_JUNIT, "FILE", 0, "Write the result as JUnit XML too", 0 },
-	{ "json", KEY_JSON, NULL, 0, "Print verdict.json instead of the table", 0 },
-	{ "color", KEY_COLOR, "WHEN", 0, "auto, always or never", 0 },
-	{ "accept", KEY_ACCEPT, "provisional", 0, "Let provisional cells end in exit code 0", 0 },
 	{ "quiet", 'q', NULL, 0, "No progress", 0 },
 	{ "world-ring", KEY_WORLD_RING, "BYTES", 0, "Size of the ring buffer at W, a power of two",
 	  1 },
@@ -63,23 +45,16 @@ static const struct argp_option options[] = {
 };
 
 struct run_args {
-	const char *targets[NAMES_MAX + 1], *probes[NAMES_MAX + 1], *sabotage[NAMES_MAX + 1];
-	size_t targets_n, probes_n, sabotage_n;
+	struct select_names targets, probes;
+	const char *sabotage[SABOTAGE_MAX + 1];
+	size_t sabotage_n;
 	uint32_t repeat, lanes, arms, world_ring;
-	const char *output, *junit;
-	bool json, accept_provisional, quiet;
-	enum color_when color;
+	const char *folder, *junit;
+	bool quiet;
+	struct output output;
 };
 
 static const char *const sabotages[] = { "no-collector", "quiet-collector", "no-ipv6" };
-
-static int add_name(const char **list, size_t *n, const char *name)
-{
-	if (*n == NAMES_MAX)
-		return -ENOSPC;
-	list[(*n)++] = name;
-	return 0;
-}
 
 static uint32_t parse_arms(const char *text)
 {
@@ -117,16 +92,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct run_args *a = state->input;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &a->output;
+		return 0;
 	case 't':
-		if (add_name(a->targets, &a->targets_n, arg))
-			argp_error(state, "at most %d targets can be named", NAMES_MAX);
+		if (select_names_add(&a->targets, arg))
+			argp_error(state, "at most %d targets can be named", SELECT_NAMES_MAX);
 		return 0;
 	case 'p':
-		if (add_name(a->probes, &a->probes_n, arg))
-			argp_error(state, "at most %d probes can be named", NAMES_MAX);
+		if (select_names_add(&a->probes, arg))
+			argp_error(state, "at most %d probes can be named", SELECT_NAMES_MAX);
 		return 0;
 	case 'o':
-		a->output = arg;
+		a->folder = arg;
 		return 0;
 	case 'q':
 		a->quiet = true;
@@ -147,26 +125,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_JUNIT:
 		a->junit = arg;
 		return 0;
-	case KEY_JSON:
-		a->json = true;
-		return 0;
-	case KEY_COLOR:
-		if (color_parse(arg, &a->color))
-			argp_error(state, "--color takes auto, always or never");
-		return 0;
-	case KEY_ACCEPT:
-		if (strcmp(arg, "provisional") != 0)
-			argp_error(state, "only 'provisional' can be accepted");
-		a->accept_provisional = true;
-		return 0;
 	case KEY_WORLD_RING:
 		if (parse_u32(arg, 4096, 1u << 30, &a->world_ring) ||
 		    a->world_ring & (a->world_ring - 1))
 			argp_error(state, "--world-ring takes a power of two from 4096");
 		return 0;
 	case KEY_SABOTAGE:
-		if (!is_sabotage(arg) || add_name(a->sabotage, &a->sabotage_n, arg))
+		if (!is_sabotage(arg) || a->sabotage_n == SABOTAGE_MAX)
 			argp_error(state, "there is no sabotage '%s'", arg);
+		a->sabotage[a->sabotage_n++] = arg;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "'%s' is too much; targets are named by -t", arg);
@@ -176,224 +143,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* ---- what is selected ---- */
-
-struct selection {
-	struct target *targets[TARGET_LIST_MAX];
-	size_t targets_n;
-	struct table_skipped skipped[TARGET_LIST_MAX];
-	char missing[TARGET_LIST_MAX][256];
-	struct target *skipped_targets[TARGET_LIST_MAX];
-	size_t skipped_n;
-	bool skipped_named;
-	const struct probe_manifest *probes[NAMES_MAX];
-	size_t probes_n;
-};
-
-static void selection_done(struct selection *s)
-{
-	for (size_t i = 0; i < s->targets_n; i++)
-		target_free(s->targets[i]);
-	for (size_t i = 0; i < s->skipped_n; i++)
-		target_free(s->skipped_targets[i]);
-}
-
-static bool has_target(const struct selection *s, const char *name)
-{
-	for (size_t i = 0; i < s->targets_n; i++)
-		if (!strcmp(s->targets[i]->name, name))
-			return true;
-	for (size_t i = 0; i < s->skipped_n; i++)
-		if (!strcmp(s->skipped_targets[i]->name, name))
-			return true;
-	return false;
-}
-
-/* Takes t over. */
-static int take_target(struct selection *s, struct target *t, bool named, struct diag *d)
-{
-	size_t i = s->skipped_n;
-
-	if (has_target(s, t->name)) {
-		int err = named ? 0
-				: diag_set(d, -EEXIST, t->path, 0, 0,
-					   "there is a target '%s' already", t->name);
-		target_free(t);
-		return err;
-	}
-	if (s->targets_n == TARGET_LIST_MAX || s->skipped_n == TARGET_LIST_MAX) {
-		target_free(t);
-		return diag_set(d, -ENOSPC, NULL, 0, 0, "too many targets");
-	}
-	if (target_available(t, s->missing[i], sizeof(s->missing[i]))) {
-		s->targets[s->targets_n++] = t;
-		return 0;
-	}
-	s->skipped_targets[i] = t;
-	s->skipped[i] = (struct table_skipped){ .name = t->name, .missing = s->missing[i] };
-	s->skipped_n++;
-	s->skipped_named |= named;
-	return 0;
-}
-
-static bool is_path(const char *name)
-{
-	size_t len = strlen(name);
-
-	return strchr(name, '/') || (len > 5 && !strcmp(name + len - 5, ".yaml"));
-}
-
-static int take_named(struct selection *s, const char *folder, const char *name, struct diag *d)
-{
-	char path[PATH_MAX];
-	struct target *t;
-	int err;
-
-	if (is_path(name))
-		err = str_copy(path, sizeof(path), name);
-	else
-		err = str_format(path, sizeof(path), "%s/%s.yaml", folder, name);
-	if (err)
-		return diag_set(d, err, NULL, 0, 0, "the path is too long");
-	if (!is_path(name) && access(path, R_OK))
-		return diag_set(d, -ENOENT, NULL, 0, 0,
-				"no target '%s'; `sentinel targets` lists them", name);
-	err = target_load(&t, path, d);
-	return err ? err : take_target(s, t, true, d);
-}
-
-/* Calibrators are in every run; the others where they are named, or all where none is. */
-static int take_folder(struct selection *s, const char *folder, bool all, struct diag *d)
-{
-	char **paths = NULL;
-	int err = targets_find(folder, &paths);
-
-	if (err)
-		return diag_set(d, err, folder, 0, 0, "can't list the targets: %s", strerror(-err));
-	for (int pass = 0; pass < 2 && !err; pass++) {
-		for (char **p = paths; *p && !err; p++) {
-			struct target *t;
-
-			err = target_load(&t, *p, d);
-			if (err)
-				break;
-			if ((t->role != ROLE_TARGET) != (pass == 0) || (pass == 1 && !all))
-				target_free(t);
-			else
-				err = take_target(s, t, false, d);
-		}
-	}
-	target_argv_free(paths);
-	return err;
-}
-
-static int select_probes(struct selection *s, const struct run_args *a, struct diag *d)
-{
-	size_t n;
-	const struct probe_manifest *all = probe_manifests(&n);
-	bool used[NAMES_MAX] = { false };
-
-	for (size_t i = 0; i < n && s->probes_n < NAMES_MAX; i++) {
-		bool wanted = !a->probes_n;
-
-		for (size_t k = 0; k < a->probes_n; k++)
-			if (!fnmatch(a->probes[k], all[i].p.name, 0) ||
-			    probe_has_family(&all[i], a->probes[k]))
-				wanted = used[k] = true;
-		if (wanted)
-			s->probes[s->probes_n++] = &all[i];
-	}
-	for (size_t k = 0; k < a->probes_n; k++)
-		if (!used[k])
-			return diag_set(d, -ENOENT, NULL, 0, 0,
-					"no probe '%s'; `sentinel probes` lists them",
-					a->probes[k]);
-	return 0;
-}
-
-static int select_all(struct selection *s, const struct run_args *a, struct diag *d)
-{
-	char folder[PATH_MAX];
-	int err = cmd_policies(folder, sizeof(folder), "targets");
-
-	if (err)
-		return diag_set(d, err, NULL, 0, 0,
-				"can't find the folder policies/targets near this program");
-	err = take_folder(s, folder, !a->targets_n, d);
-	for (size_t i = 0; i < a->targets_n && !err; i++)
-		err = take_named(s, folder, a->targets[i], d);
-	return err ? err : select_probes(s, a, d);
-}
-
-/* ---- the bundle's folder ---- */
-
-static int make_folder(const char *wanted, char ret[PATH_MAX], struct diag *d)
-{
-	char name[64];
-	uint8_t random[3];
-	char hex[7];
-	time_t now = time(NULL);
-	struct tm tm;
-	int err = 0;
-
-	if (!wanted) {
-		if (random_bytes(random, sizeof(random)) || !gmtime_r(&now, &tm))
-			return diag_set(d, -EIO, NULL, 0, 0, "no random numbers");
-		hex_encode(hex, random, sizeof(random));
-		err = str_format(name, sizeof(name), "sentinel-run-%04d%02d%02dT%02d%02d%02dZ-%s",
-				 tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-				 tm.tm_min, tm.tm_sec, hex);
-		wanted = name;
-	}
-	if (!err && mkdir(wanted, 0755) && errno != EEXIST)
-		err = -errno;
-	if (!err && !realpath(wanted, ret))
-		err = -errno;
-	if (err)
-		return diag_set(d, err, wanted, 0, 0, "can't make the bundle's folder: %s",
-				strerror(-err));
-	if (rmdir(ret) || mkdir(ret, 0755))
-		return diag_set(d, -ENOTEMPTY, ret, 0, 0,
-				"the bundle's folder is not empty; name another by -o");
-	return 0;
-}
-
-static int add_inputs(const struct selection *s, const char *dir, struct diag *d)
-{
-	struct json_out j;
-	int err = 0;
-
-	for (size_t i = 0; i < s->targets_n && !err; i++)
-		err = bundle_add_file(dir, "targets", s->targets[i]->path, d);
-	json_out_init(&j);
-	json_array(&j, NULL);
-	for (size_t i = 0; i < s->probes_n; i++) {
-		const struct probe_manifest *p = s->probes[i];
-
-		json_object_begin(&j, NULL);
-		json_text(&j, "id", p->p.name);
-		json_text(&j, "about", p->about);
-		json_text(&j, "attack", p->p.attack);
-		json_u32(&j, "window_ms", p->p.window_ms);
-		json_object_end(&j);
-	}
-	json_array_end(&j);
-	json_newline(&j);
-	if (!err)
-		err = json_out_error(&j);
-	if (!err)
-		err = bundle_add_bytes(dir, "probes.json", j.buf, j.len, d);
-	json_out_done(&j);
-	return err;
-}
-
 /* ---- progress ---- */
 
-static volatile bool stop_wanted;
+static volatile sig_atomic_t stop_wanted;
 
+/* The second one of a kind ends us at once (SA_RESETHAND): the daemon may be what hangs. */
 static void on_signal(int sig unused_arg)
 {
-	stop_wanted = true;
+	stop_wanted = 1;
 }
 
 static void show_progress(void *arg, uint32_t done, uint32_t total)
@@ -441,100 +198,182 @@ static int listen_until_quiet(struct client *c, const struct run_args *a, struct
 
 /* ---- the run ---- */
 
-static int conduct(const struct run_args *a, const struct selection *s, const char *dir,
-		   struct diag *d)
-{
-	char daemon[PATH_MAX], probe[PATH_MAX], run[32];
-	struct client c = { .sock = -1 };
-	struct client_run r = { .dir = dir,
-				.lanes = a->lanes,
-				.repeat = a->repeat,
-				.world_ring = a->world_ring,
-				.sabotage = a->sabotage };
-	struct schedule_opts o = { .targets = (const struct target *const *)s->targets,
-				   .targets_n = s->targets_n,
-				   .probes = s->probes,
-				   .probes_n = s->probes_n,
-				   .lanes = a->lanes,
-				   .repeat = a->repeat,
-				   .arms = a->arms,
-				   .probe_exe = probe,
-				   .progress = show_progress,
-				   .progress_arg = (void *)(uintptr_t)a,
-				   .stop = &stop_wanted };
-	int err = cmd_beside(daemon, sizeof(daemon), "sentineld");
+struct run {
+	const struct run_args *args;
+	const struct selection *selected;
+	struct schedule_opts schedule;
+	struct jobs *jobs;
+	struct bundle_folder folder;
+	FILE *junit; /* NULL: not wanted */
+	char probe[PATH_MAX];
+};
 
+static struct schedule_opts schedule_of(const struct run_args *a, const struct selection *s)
+{
+	return (struct schedule_opts){
+		.jobs = { .targets = (const struct target *const *)s->targets,
+			  .targets_n = s->targets_n,
+			  .probes = s->probes,
+			  .probes_n = s->probes_n,
+			  .repeat = a->repeat,
+			  .arms = a->arms,
+			  .trials_max = CORRELATE_TRIALS_MAX },
+		.lanes = a->lanes,
+		.progress = show_progress,
+		.progress_arg = (void *)(uintptr_t)a,
+		.stop = &stop_wanted,
+	};
+}
+
+static int find_programs(char daemon[PATH_MAX], char probe[PATH_MAX], struct diag *d)
+{
+	int err = cmd_beside(daemon, PATH_MAX, "sentineld");
+
+	if (!err && access(daemon, X_OK))
+		err = -errno;
 	if (err)
 		return diag_set(d, err, NULL, 0, 0, "can't find sentineld beside this program");
-	err = probe_path(probe, sizeof(probe), d);
-	if (err)
+	return probe_path(probe, PATH_MAX, d);
+}
+
+/* The inputs are evidence too: they are there before anything is tested. */
+static int begin(struct client *c, struct run *r, struct diag *d)
+{
+	struct client_run o = { .dir = r->folder.path,
+				.lanes = r->args->lanes,
+				.repeat = r->args->repeat,
+				.world_ring = r->args->world_ring,
+				.sabotage = r->args->sabotage };
+	char daemon[PATH_MAX], run[32];
+	int err = find_programs(daemon, r->probe, d);
+
+	if (!err)
+		err = client_start(c, daemon, r->args->output.json, d);
+	if (!err)
+		err = client_run_begin(c, &o, run, d);
+	if (err) {
+		bundle_folder_drop(&r->folder);
 		return err;
-	err = client_start(&c, daemon, d);
+	}
+	return bundle_folder_inputs(&r->folder, r->selected, d);
+}
+
+static int conduct(struct run *r, struct diag *d)
+{
+	struct client c = { .sock = -1 };
+	int err = begin(&c, r, d);
+
+	r->schedule.probe_exe = r->probe;
 	if (!err)
-		err = client_run_begin(&c, &r, run, d);
+		err = schedule_run(&c, &r->schedule, r->jobs, d);
 	if (!err)
-		err = schedule_run(&c, &o, d);
-	if (!err)
-		err = listen_until_quiet(&c, a, d);
-	if (!err)
-		err = add_inputs(s, dir, d);
+		err = listen_until_quiet(&c, r->args, d);
 	if (!err)
 		err = client_run_end(&c, d);
-	end_progress(a);
-	client_stop(&c);
+	end_progress(r->args);
+	if (client_stop(&c))
+		log_warn("the daemon did not end, and was killed");
 	return err;
 }
 
-static int write_junit(const char *path, const struct run_result *r)
+/* ---- what comes of it ---- */
+
+static int write_junit(const struct run *r, const struct run_result *result)
 {
-	cleanup_file FILE *f = fopen(path, "we");
-	int err = f ? junit_write(f, r) : -errno;
+	int err = r->junit ? junit_write(r->junit, result) : 0;
 
 	if (err)
-		log_error("can't write '%s': %s", path, strerror(-err));
-	return err;
-}
-
-static int print_json(const struct run_result *r)
-{
-	struct json_out j;
-	int err;
-
-	json_out_init(&j);
-	err = verdict_json(&j, r, hook_name);
-	if (!err)
-		err = write_all(STDOUT_FILENO, j.buf, j.len);
-	json_out_done(&j);
+		log_error("can't write '%s': %s", r->args->junit, strerror(-err));
 	return err;
 }
 
 /* What is shown is what the bundle says, read back: a run is believed only as far as it replays. */
-static int report(const struct run_args *a, const struct selection *s, const char *dir)
+static int report(const struct run *r)
 {
-	struct table_opts o = { .color = color_wanted(a->color, STDOUT_FILENO),
-				.hook_name = hook_name,
-				.skipped = s->skipped,
-				.skipped_n = s->skipped_n };
+	struct table_opts o = { .skipped = r->selected->skipped,
+				.skipped_n = r->selected->skipped_n };
+	const char *folder = r->folder.path;
 	struct judged j;
 	struct diag d;
-	int code;
+	int code, shown, written;
 
-	if (judge_bundle(dir, &j, &d))
+	if (judge_bundle(folder, &j, &d))
 		return cmd_fail(&d, EXIT_DAMAGED);
 	if (j.damaged)
-		log_error("%s: the evidence is damaged: %s", dir, j.report.text);
-	code = run_exit_code(&j.result, s->skipped_named, j.damaged, a->accept_provisional);
+		log_error("%s: the evidence is damaged: %s", folder, j.report.text);
+	code = run_exit_code(&j.result, r->selected->skipped_named, j.damaged,
+			     r->args->output.accept_provisional);
 	o.exit_code = code;
-	if (a->json ? print_json(&j.result) : table_print(stdout, &j.result, &o))
-		code = EXIT_USAGE;
-	if (a->junit && write_junit(a->junit, &j.result))
-		code = EXIT_USAGE;
+	shown = output_result(&r->args->output, &j.result, &o);
+	written = write_junit(r, &j.result);
 	judged_done(&j);
+	return shown || written ? EXIT_OUTPUT : code;
+}
+
+/* Everything that can be refused is refused before there is a folder. */
+static int prepare(struct run *r, struct selection *s, struct diag *d)
+{
+	const struct run_args *a = r->args;
+	int err = select_all(s, &a->targets, &a->probes, d);
+
+	if (err)
+		return err;
+	r->schedule = schedule_of(a, s);
+	err = jobs_new(&r->jobs, &r->schedule.jobs, d);
+	return err ? err : bundle_folder_make(&r->folder, a->folder, d);
+}
+
+static int run(const struct run_args *a, struct selection *s, FILE *junit)
+{
+	struct run r = { .args = a, .selected = s, .junit = junit };
+	struct diag d = { .text = "" };
+	int code;
+
+	if (prepare(&r, s, &d)) {
+		code = cmd_fail(&d, EXIT_USAGE);
+	} else {
+		code = conduct(&r, &d) ? cmd_fail(&d, EXIT_INCONCLUSIVE) : report(&r);
+		if (!access(r.folder.path, F_OK))
+			log_info("evidence: %s", r.folder.path);
+	}
+	jobs_free(r.jobs);
 	return code;
+}
+
+static int open_junit_and_run(const struct run_args *a)
+{
+	cleanup_file FILE *junit = a->junit ? fopen(a->junit, "we") : NULL;
+	struct selection *s;
+	int code;
+
+	if (a->junit && !junit) {
+		log_error("can't write '%s': %s", a->junit, strerror(errno));
+		return EXIT_OUTPUT;
+	}
+	s = calloc(1, sizeof(*s));
+	if (!s) {
+		log_error("out of memory");
+		return EXIT_USAGE;
+	}
+	code = run(a, s, junit);
+	selection_done(s);
+	free(s);
+	return code;
+}
+
+static void catch_signals(void)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		(void)sigaction(ending[i], &sa, NULL);
 }
 
 int cmd_run(int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		options,
 		parse,
@@ -542,45 +381,24 @@ int cmd_run(int argc, char **argv)
 		"Make escape attempts in sandboxes, watch what the kernel sees leave, and judge.\v"
 		"Exit status: 0 every scored cell contained; 1 at least one escaped; 2 usage; "
 		"3 run rejected, a cell inconclusive, nothing scored, or a named target skipped; "
-		"4 nothing worse than provisional; 5 damaged evidence.",
-		NULL,
+		"4 nothing worse than provisional; 5 damaged evidence; 6 the result could not be "
+		"written.",
+		children,
 		NULL,
 		NULL
 	};
 	struct run_args a = { .repeat = 1,
 			      .lanes = LANES_DEFAULT,
 			      .arms = 1u << ARM_ON | 1u << ARM_OFF | 1u << ARM_ON2 };
-	struct selection *s;
-	char dir[PATH_MAX];
-	struct diag d = { .text = "" };
-	struct sigaction sa = { .sa_handler = on_signal };
-	int err, code;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		return EXIT_USAGE;
+	cmd_log(a.output.json);
 	if (geteuid() != 0) {
 		log_error("must be root, to enter network namespaces and load BPF; try: sudo "
 			  "sentinel run");
 		return EXIT_USAGE;
 	}
-	(void)signal(SIGPIPE, SIG_IGN);
-	(void)sigaction(SIGINT, &sa, NULL);
-	(void)sigaction(SIGTERM, &sa, NULL);
-	(void)sigaction(SIGHUP, &sa, NULL);
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return EXIT_USAGE;
-	err = select_all(s, &a, &d);
-	if (!err)
-		err = make_folder(a.output, dir, &d);
-	if (err) {
-		code = cmd_fail(&d, EXIT_USAGE);
-	} else {
-		err = conduct(&a, s, dir, &d);
-		code = err ? cmd_fail(&d, EXIT_INCONCLUSIVE) : report(&a, s, dir);
-		log_info("evidence: %s", dir);
-	}
-	selection_done(s);
-	free(s);
-	return code;
+	catch_signals();
+	return open_junit_and_run(&a);
 }

@@ -45,12 +45,13 @@ int cmd_targets(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, NULL))
 		return EXIT_USAGE;
-	if (cmd_policies(folder, sizeof(folder), "targets") || targets_find(folder, &paths)) {
-		(void)diag_set(&d, -ENOENT, NULL, 0, 0,
-			       "can't find the folder policies/targets near this program");
+	if (cmd_policies(folder, sizeof(folder), "targets", &d))
+		return cmd_fail(&d, EXIT_USAGE);
+	err = targets_find(folder, &paths);
+	if (err) {
+		(void)diag_set(&d, err, folder, 0, 0, "can't list the targets: %s", strerror(-err));
 		return cmd_fail(&d, EXIT_USAGE);
 	}
-	err = 0;
 	for (char **p = paths; *p && !err; p++)
 		err = print_target(*p, &d);
 	target_argv_free(paths);

@@ -137,6 +137,7 @@ enum exit_code {
 	EXIT_INCONCLUSIVE = 3,
 	EXIT_PROVISIONAL = 4,
 	EXIT_DAMAGED = 5,
+	EXIT_OUTPUT = 6, /* the result could not be written to where it was asked for */
 };
 
 #endif

@@ -2,14 +2,17 @@
 #include "user/rig/client.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/pidfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "user/record/evjson.h"
 #include "user/rig/control.h"
 
-#define DAEMON_FD 3 /* where the private daemon finds its end */
+#define DAEMON_FD 3	     /* where the private daemon finds its end */
+#define STOP_TIMEOUT_MS 5000 /* for it to take the rig down */
 
 static _Noreturn void exec_daemon(char *const *argv, int sock)
 {
@@ -21,10 +24,10 @@ static _Noreturn void exec_daemon(char *const *argv, int sock)
 	_exit(127);
 }
 
-int client_start(struct client *c, const char *exe, struct diag *d)
+int client_start(struct client *c, const char *exe, bool json, struct diag *d)
 {
-	char path[4096], fd_arg[] = "--control-fd=3";
-	char *argv[] = { path, fd_arg, NULL };
+	char path[4096], fd_arg[] = "--control-fd=3", json_arg[] = "--json";
+	char *argv[] = { path, fd_arg, json ? json_arg : NULL, NULL };
 	int pair[2];
 
 	*c = (struct client){ .sock = -1 };
@@ -47,17 +50,37 @@ int client_start(struct client *c, const char *exe, struct diag *d)
 	return 0;
 }
 
-void client_stop(struct client *c)
+/* 0, or -ETIMEDOUT where it still runs. */
+static int wait_daemon(pid_t daemon)
 {
-	if (!c)
-		return;
+	uint64_t until = mono_ns() + STOP_TIMEOUT_MS * NSEC_PER_MSEC, now;
+	cleanup_fd int pidfd = pidfd_open(daemon, 0);
+
+	for (now = mono_ns(); now < until; now = mono_ns()) {
+		struct pollfd p = { .fd = pidfd, .events = POLLIN };
+
+		if (poll(&p, 1, (int)((until - now) / NSEC_PER_MSEC) + 1) > 0)
+			return 0;
+	}
+	return -ETIMEDOUT;
+}
+
+int client_stop(struct client *c)
+{
+	int err = 0;
+
 	if (c->sock >= 0)
 		(void)close(c->sock);
 	c->sock = -1;
-	if (c->daemon)
-		while (waitpid(c->daemon, NULL, 0) < 0 && errno == EINTR)
-			;
+	if (!c->daemon)
+		return 0;
+	err = wait_daemon(c->daemon);
+	if (err)
+		(void)kill(c->daemon, SIGKILL);
+	while (waitpid(c->daemon, NULL, 0) < 0 && errno == EINTR)
+		;
 	c->daemon = 0;
+	return err;
 }
 
 static void request_open(struct json_out *j, const char *op)
@@ -158,6 +181,19 @@ int client_log(struct client *c, const struct ev *ev, struct diag *d)
 	return ask_with_ev(c, "log", ev, d);
 }
 
+/* Where to run something: its cgroup and its box. Takes the message over. */
+static int take_place(struct control_message *m, int *ret_cgroup, int *ret_box, struct diag *d)
+{
+	bool whole = m->fds[0] >= 0 && m->fds[1] >= 0;
+
+	if (whole) {
+		*ret_cgroup = TAKE_FD(m->fds[0]);
+		*ret_box = TAKE_FD(m->fds[1]);
+	}
+	control_message_done(m);
+	return whole ? 0 : diag_set(d, -EBADMSG, NULL, 0, 0, "the daemon's answer names no place");
+}
+
 int client_trial_new(struct client *c, struct ev *ev, bool closed, int *ret_cgroup, int *ret_box,
 		     struct diag *d)
 {
@@ -172,20 +208,47 @@ int client_trial_new(struct client *c, struct ev *ev, bool closed, int *ret_cgro
 		err = ask(c, &j, &m, d);
 	if (err)
 		return err;
-	err = control_ev(&m, ev);
-	if (err || m.fds[0] < 0 || m.fds[1] < 0) {
+	if (control_ev(&m, ev)) {
 		control_message_done(&m);
 		return diag_set(d, -EBADMSG, NULL, 0, 0, "the daemon's answer is no trial");
 	}
-	*ret_cgroup = TAKE_FD(m.fds[0]);
-	*ret_box = TAKE_FD(m.fds[1]);
+	return take_place(&m, ret_cgroup, ret_box, d);
+}
+
+int client_arm_end(struct client *c, const struct ev *ev, bool *ret_retired, struct diag *d)
+{
+	struct control_message m;
+	struct json_out j;
+	int err;
+
+	request_open(&j, "arm.end");
+	err = add_ev(&j, ev, d);
+	if (!err)
+		err = ask(c, &j, &m, d);
+	if (err)
+		return err;
+	*ret_retired = control_flag(&m, "retired");
 	control_message_done(&m);
 	return 0;
 }
 
-int client_arm_end(struct client *c, const struct ev *ev, struct diag *d)
+int client_helper_begin(struct client *c, int *ret_cgroup, int *ret_box, struct diag *d)
 {
-	return ask_with_ev(c, "arm.end", ev, d);
+	struct control_message m;
+	struct json_out j;
+	int err;
+
+	request_open(&j, "helper.begin");
+	err = ask(c, &j, &m, d);
+	return err ? err : take_place(&m, ret_cgroup, ret_box, d);
+}
+
+int client_helper_end(struct client *c, struct diag *d)
+{
+	struct json_out j;
+
+	request_open(&j, "helper.end");
+	return ask_only(c, &j, d);
 }
 
 int client_run_wait(struct client *c, uint32_t *ret_ms, struct diag *d)

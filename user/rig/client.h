@@ -21,10 +21,11 @@ struct client_run {
 	const char *const *sabotage; /* NULL-terminated; of the instrument, for its tests */
 };
 
-/* Starts exe as a private daemon, which ends with us. */
-int client_start(struct client *c, const char *exe, struct diag *d) must_check;
-/* Hangs up and waits until the daemon has cleaned up. NULL and a zeroed one (sock -1) are fine. */
-void client_stop(struct client *c);
+/* Starts exe as a private daemon, which ends with us. json: it logs so. */
+int client_start(struct client *c, const char *exe, bool json, struct diag *d) must_check;
+/* Hangs up and waits until the daemon has cleaned up, for 5 s: then it is killed, and -ETIMEDOUT
+ * says so. A zeroed one (sock -1) is fine. */
+int client_stop(struct client *c) must_check;
 
 /* Each: 0; -EPROTO where the daemon says no (d has its words); -errno where it can't be reached. */
 int client_run_begin(struct client *c, const struct client_run *r, char ret_run[32],
@@ -35,7 +36,15 @@ int client_log(struct client *c, const struct ev *ev, struct diag *d) must_check
  * family; out, complete. The descriptors are the caller's. closed: the lane's own deny rule. */
 int client_trial_new(struct client *c, struct ev *ev, bool closed, int *ret_cgroup, int *ret_box,
 		     struct diag *d) must_check;
-int client_arm_end(struct client *c, const struct ev *ev, struct diag *d) must_check;
+/* *ret_retired: something of the trial lives on, and its lane takes no other. */
+int client_arm_end(struct client *c, const struct ev *ev, bool *ret_retired,
+		   struct diag *d) must_check;
+
+/* Where a program that belongs to no trial may run: a cgroup of its own, and the first lane's box.
+ * The descriptors are the caller's. One at a time, and none once trials have begun. */
+int client_helper_begin(struct client *c, int *ret_cgroup, int *ret_box, struct diag *d) must_check;
+int client_helper_end(struct client *c, struct diag *d) must_check;
+
 int client_run_wait(struct client *c, uint32_t *ret_ms, struct diag *d) must_check;
 int client_run_end(struct client *c, struct diag *d) must_check;
 

@@ -11,7 +11,10 @@
  *   log       {ev: target | probe | cell | arm.begin | answer | proof}       -> {}
  *   trial.new {ev: trial: target, probe, arm, far, repeat, lane, uid; closed}
  *             -> {ev: the same, complete} + fds: cgroup, namespace of box
- *   arm.end   {ev: arm.end}  -> {}    kills what is left of the trial; the lane is free again
+ *   arm.end   {ev: arm.end}  -> {retired}  kills what is left of the trial; the lane is free again,
+ *             or, where something can't be killed, takes no other trial
+ *   helper.begin {}          -> {} + fds: a cgroup, and the box of lane 1   for what is no trial
+ *   helper.end {}            -> {}    kills what is left of it
  *   run.wait  {}             -> {ms}  how long W must still listen; 0 = run.end may be asked
  *   run.end   {}             -> {status}   judges, seals the bundle
  */

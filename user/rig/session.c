@@ -278,7 +278,7 @@ bool session_over(const struct session *s)
 	return s->killed || (s->exited && (s->out_ended || s->alive2));
 }
 
-int session_end(struct session *s, struct client *c, struct diag *d)
+int session_end(struct session *s, struct client *c, bool *ret_retired, struct diag *d)
 {
 	struct ev ev = { .type = EV_ARM_END, .trial = s->t.id };
 	int err;
@@ -289,7 +289,7 @@ int session_end(struct session *s, struct client *c, struct diag *d)
 	if (!s->alive1)
 		(void)str_copy(ev.arm_end.detail, sizeof(ev.arm_end.detail), s->detail);
 	launch_done(&s->launch);
-	err = client_arm_end(c, &ev, d); /* kills what still runs in it */
+	err = client_arm_end(c, &ev, ret_retired, d); /* kills what still runs in it */
 	session_drop(s);
 	return err;
 }

@@ -52,8 +52,8 @@ int session_step(struct session *s, struct client *c, struct diag *d) must_check
 /* Nothing more will come of it. */
 bool session_over(const struct session *s);
 
-/* Ends it, tells the daemon (arm.end), frees. */
-int session_end(struct session *s, struct client *c, struct diag *d) must_check;
+/* Ends it, tells the daemon (arm.end), frees. *ret_retired as in client_arm_end(). */
+int session_end(struct session *s, struct client *c, bool *ret_retired, struct diag *d) must_check;
 
 /* Ends it without a word, where the run is given up: frees, and removes its folder. A zeroed and an
  * ended one are fine. */

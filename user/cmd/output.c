@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "user/cmd/output.h"
+
+#include "user/base/log.h"
+#include "user/cmd/cmd.h"
+#include "user/report/verdict_json.h"
+#include "user/sense/hook_names.h"
+
+enum { KEY_JSON = 0x1000, KEY_COLOR, KEY_ACCEPT };
+
+static const struct argp_option options[] = {
+	{ "json", KEY_JSON, NULL, 0, "Print verdict.json instead of the table, and errors as JSON",
+	  0 },
+	{ "color", KEY_COLOR, "WHEN", 0, "auto, always or never", 0 },
+	{ "accept", KEY_ACCEPT, "provisional", 0, "Let provisional cells end in exit code 0", 0 },
+	{ 0 },
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct output *out = state->input;
+
+	switch (key) {
+	case KEY_JSON:
+		out->json = true;
+		return 0;
+	case KEY_COLOR:
+		if (color_parse(arg, &out->color))
+			argp_error(state, "--color takes auto, always or never");
+		return 0;
+	case KEY_ACCEPT:
+		if (strcmp(arg, "provisional") != 0)
+			argp_error(state, "only 'provisional' can be accepted");
+		out->accept_provisional = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp output_argp = { options, parse, NULL, NULL, NULL, NULL, NULL };
+
+static int print_json(const struct run_result *r)
+{
+	struct json_out j;
+	int err;
+
+	json_out_init(&j);
+	err = verdict_json(&j, r, hook_name);
+	if (!err && fwrite(j.buf, 1, j.len, stdout) != j.len)
+		err = -EIO;
+	json_out_done(&j);
+	return err;
+}
+
+int output_result(const struct output *out, const struct run_result *r, struct table_opts *o)
+{
+	int err;
+
+	o->color = color_wanted(out->color, STDOUT_FILENO);
+	o->hook_name = hook_name;
+	err = out->json ? print_json(r) : table_print(stdout, r, o);
+	if (err && ferror(stdout))
+		(void)cmd_output_failed();
+	else if (err)
+		log_error("can't print the result: %s", strerror(-err));
+	return err;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a result is shown: the options that `run` and `replay` have in common, and the showing. */
+#ifndef SENTINEL_OUTPUT_H
+#define SENTINEL_OUTPUT_H
+
+#include <argp.h>
+
+#include "user/judge/verdict.h"
+#include "user/report/table.h"
+
+struct output {
+	bool json, accept_provisional;
+	enum color_when color;
+};
+
+/* --json, --color and --accept, for the children of a command's argp; their input is a struct
+ * output. */
+extern const struct argp output_argp;
+
+/* Prints verdict.json or the table on standard output. Of o, skipped and skipped_n count, and
+ * exit_code is shown. 0, or -errno after saying why. */
+int output_result(const struct output *out, const struct run_result *r,
+		  struct table_opts *o) must_check;
+
+#endif

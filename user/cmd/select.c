@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "user/cmd/select.h"
+
+#include <fnmatch.h>
+#include <limits.h>
+
+#include "user/cmd/cmd.h"
+
+int select_names_add(struct select_names *names, const char *name)
+{
+	if (names->n == SELECT_NAMES_MAX)
+		return -ENOSPC;
+	names->at[names->n++] = name;
+	return 0;
+}
+
+void selection_done(struct selection *s)
+{
+	for (size_t i = 0; i < s->targets_n; i++)
+		target_free(s->targets[i]);
+	for (size_t i = 0; i < s->skipped_n; i++)
+		target_free(s->skipped_targets[i]);
+}
+
+static bool has_target(const struct selection *s, const char *name)
+{
+	for (size_t i = 0; i < s->targets_n; i++)
+		if (!strcmp(s->targets[i]->name, name))
+			return true;
+	for (size_t i = 0; i < s->skipped_n; i++)
+		if (!strcmp(s->skipped_targets[i]->name, name))
+			return true;
+	return false;
+}
+
+/* Takes t over. */
+static int take_target(struct selection *s, struct target *t, bool named, struct diag *d)
+{
+	size_t i = s->skipped_n;
+
+	if (has_target(s, t->name)) {
+		int err = named ? 0
+				: diag_set(d, -EEXIST, t->path, 0, 0,
+					   "there is a target '%s' already", t->name);
+		target_free(t);
+		return err;
+	}
+	if (s->targets_n == TARGET_LIST_MAX || s->skipped_n == TARGET_LIST_MAX) {
+		target_free(t);
+		return diag_set(d, -ENOSPC, NULL, 0, 0, "too many targets");
+	}
+	if (target_available(t, s->missing[i], sizeof(s->missing[i]))) {
+		s->targets[s->targets_n++] = t;
+		return 0;
+	}
+	s->skipped_targets[i] = t;
+	s->skipped[i] = (struct table_skipped){ .name = t->name, .missing = s->missing[i] };
+	s->skipped_n++;
+	s->skipped_named |= named;
+	return 0;
+}
+
+static bool is_path(const char *name)
+{
+	size_t len = strlen(name);
+
+	return strchr(name, '/') || (len > 5 && !strcmp(name + len - 5, ".yaml"));
+}
+
+static int take_named(struct selection *s, const char *folder, const char *name, struct diag *d)
+{
+	char path[PATH_MAX];
+	struct target *t;
+	int err;
+
+	if (is_path(name))
+		err = str_copy(path, sizeof(path), name);
+	else
+		err = str_format(path, sizeof(path), "%s/%s.yaml", folder, name);
+	if (err)
+		return diag_set(d, err, NULL, 0, 0, "the path is too long");
+	if (!is_path(name) && access(path, R_OK))
+		return diag_set(d, -ENOENT, NULL, 0, 0,
+				"no target '%s'; `sentinel targets` lists them", name);
+	err = target_load(&t, path, d);
+	return err ? err : take_target(s, t, true, d);
+}
+
+/* Calibrators are in every run; the others where they are named, or all where none is. */
+static int take_folder(struct selection *s, const char *folder, bool all, struct diag *d)
+{
+	char **paths = NULL;
+	int err = targets_find(folder, &paths);
+
+	if (err)
+		return diag_set(d, err, folder, 0, 0, "can't list the targets: %s", strerror(-err));
+	for (int pass = 0; pass < 2 && !err; pass++) {
+		for (char **p = paths; *p && !err; p++) {
+			struct target *t;
+
+			err = target_load(&t, *p, d);
+			if (err)
+				break;
+			if ((t->role != ROLE_TARGET) != (pass == 0) || (pass == 1 && !all))
+				target_free(t);
+			else
+				err = take_target(s, t, false, d);
+		}
+	}
+	target_argv_free(paths);
+	return err;
+}
+
+static int select_probes(struct selection *s, const struct select_names *names, struct diag *d)
+{
+	size_t n;
+	const struct probe_manifest *all = probe_manifests(&n);
+	bool used[SELECT_NAMES_MAX] = { false };
+
+	for (size_t i = 0; i < n && s->probes_n < SELECT_NAMES_MAX; i++) {
+		bool wanted = !names->n;
+
+		for (size_t k = 0; k < names->n; k++)
+			if (!fnmatch(names->at[k], all[i].p.name, 0) ||
+			    probe_has_family(&all[i], names->at[k]))
+				wanted = used[k] = true;
+		if (wanted)
+			s->probes[s->probes_n++] = &all[i];
+	}
+	for (size_t k = 0; k < names->n; k++)
+		if (!used[k])
+			return diag_set(d, -ENOENT, NULL, 0, 0,
+					"no probe '%s'; `sentinel probes` lists them",
+					names->at[k]);
+	return 0;
+}
+
+int select_all(struct selection *s, const struct select_names *targets,
+	       const struct select_names *probes, struct diag *d)
+{
+	char folder[PATH_MAX];
+	int err = cmd_policies(folder, sizeof(folder), "targets", d);
+
+	if (err)
+		return err;
+	err = take_folder(s, folder, !targets->n, d);
+	for (size_t i = 0; i < targets->n && !err; i++)
+		err = take_named(s, folder, targets->at[i], d);
+	return err ? err : select_probes(s, probes, d);
+}
