@@ -25,7 +25,10 @@ FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 MAN := $(patsubst user/man/%.scd,%,$(wildcard user/man/*.scd))
 
 # ---- tools and flags ----------------------------------------------------------------------------
-PKGS := libbpf libelf zlib libnl-3.0 libnl-route-3.0 json-c yaml-0.1 libcrypto
+# Libraries by pkg-config's names, each with the oldest version that will do.
+PKGS := libbpf:1.1 libelf:0.180 zlib:1.2.11 libnl-3.0:3.5 libnl-route-3.0:3.5 json-c:0.15 \
+	yaml-0.1:0.2 libcrypto:3.0
+TEST_PKGS := cmocka:1.1
 V ?= 0
 ifeq ($(V),0)
 Q := @
@@ -37,25 +40,44 @@ endif
 
 SAN ?=
 OPT := $(if $(DEBUG),-O0 -g3,-O2 -g)
-SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
+	$(if $(FUZZ),-fsanitize=fuzzer-no-link)
 HARDEN := $(if $(SAN)$(DEBUG),,-D_FORTIFY_SOURCE=2) -fstack-protector-strong -fPIE
 WARN := -Wall -Wextra -Werror -Wformat=2 -Wshadow -Wundef -Wvla -Wmissing-prototypes \
 	-Wstrict-prototypes -Wpointer-arith -Wwrite-strings -fno-common
 CPPFLAGS := -I. -I$(O)/gen -D_GNU_SOURCE
 CFLAGS := -std=gnu17 $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) $(EXTRA_CFLAGS)
 LDFLAGS := -pie -Wl,-z,relro,-z,now $(SANFLAGS)
-PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) 2>/dev/null)
-PKG_LIBS = $(shell pkg-config --libs $(PKGS) 2>/dev/null)
+# Asked once, and only where something is compiled: by then $(O)/packages says that all are there.
+pkg_names = $(foreach p,$(1),$(firstword $(subst :, ,$(p))))
+PKG_CFLAGS = $(eval PKG_CFLAGS := $(shell pkg-config --cflags $(call pkg_names,$(PKGS))))$(PKG_CFLAGS)
+PKG_LIBS = $(eval PKG_LIBS := $(shell pkg-config --libs $(call pkg_names,$(PKGS))))$(PKG_LIBS)
 VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all run check check-unit check-bpf check-rig check-golden mutants fuzz bench verifier lint \
-	format man install clean help deps
+.PHONY: all run check check-unit check-bpf check-rig check-golden mutants fuzz lint format man \
+	install clean help deps
 
 all: $(PROGRAMS:%=$(O)/%) man
+
+# ---- what must be installed ---------------------------------------------------------------------
+# A line for each library that is missing or too old. The stamps are older than anything built.
+define packages_rule
+$(O)/$(1): Makefile
+	@mkdir -p $$(@D)
+	@command -v pkg-config >/dev/null || \
+		{ echo "'pkg-config' is missing: scripts/deps.sh installs it" >&2; exit 1; }
+	@missing=0; for p in $(2); do \
+		pkg-config --exists "$$$${p%:*} >= $$$${p#*:}" && continue; missing=1; \
+		echo "'$$$${p%:*}' $$$${p#*:} or later is missing: scripts/deps.sh installs it" >&2; \
+	done; exit $$$$missing
+	@touch $$@
+endef
+$(eval $(call packages_rule,packages,$(PKGS)))
+$(eval $(call packages_rule,test-packages,$(TEST_PKGS)))
 
 # ---- user space ---------------------------------------------------------------------------------
 objs = $(patsubst %.c,$(O)/obj/%.o,$(wildcard $(1)/*.c))
@@ -74,7 +96,7 @@ $(O)/lib/%.a:
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
 $(call objs,user/sense): | $(O)/gen/sentinel.skel.h
-$(O)/obj/%.o: %.c Makefile
+$(O)/obj/%.o: %.c Makefile | $(O)/packages
 	$(call msg,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -93,7 +115,7 @@ $(O)/sentineld $(O)/sentinel:
 # Probes run in other roots and namespaces, so they bring everything with them. No sanitizer: it
 # needs a dynamic loader.
 STATIC_CFLAGS := -std=gnu17 -O2 -g $(WARN) -fstack-protector-strong
-$(O)/static/%.o: %.c Makefile
+$(O)/static/%.o: %.c Makefile | $(O)/packages
 	$(call msg,CC,$< (static))
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(STATIC_CFLAGS) -MMD -MP -c -o $@ $<
@@ -153,29 +175,31 @@ UNIT_LIBS_test_session := probes
 UNIT_LIBS_test_zone := collector
 UNIT_LIBS_test_collector := probes collector
 
+UNIT_LIBS_test_dns_ldns := decode
+UNIT_LDLIBS_test_dns_ldns = $(shell pkg-config --libs ldns 2>/dev/null)
+
 .SECONDEXPANSION:
-$(O)/test/%: tests/unit/%.c $$(foreach s,$$(UNIT_LIBS_$$*) base,$(O)/lib/$$(s).a)
-	$(call msg,TEST-CC,$@)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< \
-		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(PKG_LIBS) -pthread
+# A program of one file with cmocka: $(O)/$(1)/NAME out of $(2)/NAME.c and the archives $(3).
+define cmocka_rule
+$(O)/$(1)/%: $(2)/%.c $(3) Makefile | $(O)/packages $(O)/test-packages
+	$$(call msg,TEST-CC,$$@)
+	@mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(CPPFLAGS) $$(PKG_CFLAGS) $$(CFLAGS) -MMD -MP -MF $$@.d $$(LDFLAGS) -o $$@ $$< \
+		-Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -lcmocka $$(UNIT_LDLIBS_$$*) \
+		$$(PKG_LIBS) -pthread
+endef
+$(eval $(call cmocka_rule,test,tests/unit,$$$$(foreach s,$$$$(UNIT_LIBS_$$$$*) base,$(O)/lib/$$$$(s).a)))
+$(eval $(call cmocka_rule,bpftest,tests/bpf,$(LIBS)))
+$(eval $(call cmocka_rule,rigtest,tests/rig,$(O)/lib/rig.a $(O)/lib/base.a))
 
-$(O)/bpftest/%: tests/bpf/%.c $(LIBS)
-	$(call msg,TEST-CC,$@)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< \
-		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(PKG_LIBS) -pthread
-
-$(O)/rigtest/%: tests/rig/%.c $(O)/lib/rig.a $(O)/lib/base.a
-	$(call msg,TEST-CC,$@)
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $< \
-		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group -lcmocka $(PKG_LIBS) -pthread
-
-$(O)/fuzz/%: tests/fuzz/%.c tests/fuzz/standalone.c $(LIBS)
+# Run over their corpora by standalone.c, or, where FUZZ is set, by clang's fuzzer (make fuzz).
+FUZZ ?=
+FUZZ_LIBS := $(LIBS) $(O)/lib/collector.a
+$(O)/fuzz/%: tests/fuzz/%.c $(if $(FUZZ),,tests/fuzz/standalone.c) $(FUZZ_LIBS) Makefile
 	$(call msg,FUZZ-CC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) -o $@ $(filter %.c,$^) \
+	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $(LDFLAGS) \
+		$(if $(FUZZ),-fsanitize=fuzzer) -o $@ $(filter %.c,$^) \
 		-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS) -pthread
 
 unit: $(UNIT:%=$(O)/test/%)
@@ -199,19 +223,55 @@ run: deps
 # Everything is tested three times: as it ships; user space under ASan and UBSan; and with each guard
 # of the judge removed.
 SANITIZE := address,undefined
+SUBMAKE := $(MAKE) --no-print-directory
+# sudo forgets the environment, so that it is set behind it
+RUN_TESTS := $(AS_ROOT) env BUILD=$(O) MUTANT_BUILD=$(O)/mutant SAN_BUILD=$(O)/san O=$(O) \
+	scripts/run-tests --logs $(O)/logs
+RIG_TESTS := $(RIGTEST:%=$(O)/rigtest/%) $(RIGSCRIPTS) scripts/mutants
+.PHONY: check-build san-build mutant-build
+check-build:
+	$(Q)$(SUBMAKE) all unit bpftest rigtest fuzzers
+san-build:
+	$(Q)$(SUBMAKE) O=$(O)/san SAN=$(SANITIZE) all unit rigtest fuzzers
+mutant-build:
+	$(Q)$(SUBMAKE) O=$(O)/mutant EXTRA_CFLAGS=-DSENTINEL_MUTANTS all unit
+
 check: deps
-	$(Q)$(MAKE) --no-print-directory all unit bpftest rigtest fuzzers
-	$(Q)$(MAKE) --no-print-directory O=$(O)/san SAN=$(SANITIZE) all unit rigtest fuzzers
-	$(Q)$(MAKE) --no-print-directory O=$(O)/mutant EXTRA_CFLAGS=-DSENTINEL_MUTANTS all unit
-	$(Q)BUILD=$(O) MUTANT_BUILD=$(O)/mutant SAN_BUILD=$(O)/san O=$(O) \
-		$(AS_ROOT) scripts/run-tests --logs $(O)/logs \
+	$(Q)$(SUBMAKE) check-build
+	$(Q)$(SUBMAKE) san-build
+	$(Q)$(SUBMAKE) mutant-build
+	$(Q)$(RUN_TESTS) \
 		--lint \
 		--unit $(UNIT:%=$(O)/test/%) \
 		--san $(UNIT:%=$(O)/san/test/%) $(FUZZERS:%=$(O)/san/fuzz/%) \
 		--bpf $(BPFTEST:%=$(O)/bpftest/%) \
 		--fuzz $(FUZZERS:%=$(O)/fuzz/%) \
 		--golden $(GOLDEN) \
-		--rig $(RIGTEST:%=$(O)/rigtest/%) $(RIGSCRIPTS) scripts/mutants
+		--rig $(RIG_TESTS)
+
+# One kind alone, of what is installed already.
+check-unit: unit
+	$(Q)$(RUN_TESTS) --unit $(UNIT:%=$(O)/test/%)
+check-bpf: bpftest
+	$(Q)$(RUN_TESTS) --bpf $(BPFTEST:%=$(O)/bpftest/%)
+check-golden: all unit
+	$(Q)$(RUN_TESTS) --golden $(GOLDEN)
+check-rig: all unit rigtest
+	$(Q)$(SUBMAKE) san-build
+	$(Q)$(SUBMAKE) mutant-build
+	$(Q)$(RUN_TESTS) --rig $(RIG_TESTS)
+
+# Each fuzzer for a while, by clang's libFuzzer. What it finds worth keeping goes to
+# $(O)/libfuzzer/corpus, an input that fails to $(O)/libfuzzer/NAME-*.
+FUZZ_SECONDS ?= 30
+fuzz:
+	$(Q)$(SUBMAKE) O=$(O)/libfuzzer CC=$(CLANG) SAN=$(SANITIZE) FUZZ=1 fuzzers
+	$(Q)for f in $(FUZZERS); do \
+		echo "  FUZZ     $$f, $(FUZZ_SECONDS) s"; mkdir -p $(O)/libfuzzer/corpus/$$f; \
+		$(O)/libfuzzer/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 \
+			-timeout=10 -artifact_prefix=$(O)/libfuzzer/$$f- \
+			$(O)/libfuzzer/corpus/$$f tests/fuzz/corpus/$${f#fuzz_} || exit 1; \
+	done
 
 mutants: all
 	$(Q)O=$(O) scripts/mutants $(wildcard $(O)/bundles)
@@ -236,6 +296,8 @@ help:
 		'make run       set up, build, and make the main job: judge the sandboxes of this machine' \
 		'make check     set up, build, and run every test' \
 		'make           build into $$O (default build/)' \
+		'make check-unit, check-bpf, check-golden, check-rig   one kind of them' \
+		'make fuzz      each fuzzer for FUZZ_SECONDS (default 30), with clang' \
 		'make mutants   remove each guard of the judge in turn; a test must notice each' \
 		'make lint      the checks of the text alone' \
 		'make format    lay the code out by .clang-format' \
