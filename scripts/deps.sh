@@ -49,20 +49,19 @@ bpftool_packages() {
 # One line per purpose: packages | what they are for.
 wanted() {
 	cat <<-LIST
-		make gcc pkg-config | building
-		clang llvm $(bpftool_packages) | building the kernel side
+		make gcc git pkg-config | building
+		clang $(bpftool_packages) | building the kernel side
 		$(clang_rt) | sanitizers and fuzzing with clang
 		libbpf-dev libelf-dev zlib1g-dev | loading the kernel side
 		libnl-3-dev libnl-route-3-dev | making the rig's namespaces and links
-		libjson-c-dev libcyaml-dev libyaml-dev | reading records and target files
+		libjson-c-dev libyaml-dev | reading records and target files
 		libssl-dev | digests and proofs
 		scdoc | manual pages
 		util-linux bubblewrap | the sandboxes that are tested by default
-		libcmocka-dev libpcap-dev libldns-dev | unit tests and their oracles
-		iproute2 nftables strace jq | tests on the rig
+		libcmocka-dev libldns-dev | unit tests, and the oracle of the DNS parser
+		iproute2 nftables mount procps perl openssl strace jq | tests on the rig
 		tcpdump tshark | tests that captures open elsewhere
-		valgrind | memory tests
-		clang-format clang-tidy cppcheck shellcheck codespell | lint
+		clang-format cppcheck shellcheck codespell | lint
 	LIST
 }
 
