@@ -73,7 +73,8 @@ static int no_skb_cookie(void)
 	}
 
 const struct program programs[] = {
-	TRACE(SNT_HOOK_EXIT, "snt_exit", "sched_process_exit", 1, 9),
+	TRACE(SNT_HOOK_EXIT, "snt_exit", "sched_process_exit", 2, 9),
+	TRACE(SNT_HOOK_EXIT, "snt_exit_live", "sched_process_exit", 1, 1),
 	TRACE(SNT_HOOK_FORK, "snt_fork", "sched_process_fork", 2, 9),
 	RAW(SNT_HOOK_SYS_ENTER, "snt_sys_enter"),
 	RAW(SNT_HOOK_SYS_EXIT, "snt_sys_exit"),
