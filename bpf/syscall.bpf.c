@@ -103,34 +103,38 @@ static __always_inline void call_emit(const struct syscall *s, long ret, const s
 	count_up(c->delivered);
 }
 
-SEC("raw_tp/sys_exit")
-int snt_sys_exit(__u64 *ctx)
+/* Of a marked task. */
+static __always_inline void call_returned(struct pt_regs *regs, long ret, const struct snt_mark *m)
 {
-	struct pt_regs *regs = (struct pt_regs *)ctx[0];
-	long ret = ctx[1];
-	__u32 nr = syscall_nr(regs);
-	bool entered;
-	struct syscall s;
-	struct snt_mark *m;
+	__u32 nr = syscall_nr(regs); /* afresh: of the filtered one the verifier knows too much */
+	bool entered = call_entered(nr);
 	struct snt_count *c;
+	struct syscall s;
 
-	if (!syscall_may_be_watched(nr) || gate_closed())
-		return 0;
-	m = mark_of_current();
-	if (!m) {
-		count_filtered(SNT_HOOK_SYS_EXIT);
-		return 0;
-	}
-	entered = call_entered(nr);
 	syscall_read(&s, task_current(), regs, nr);
 	if (s.nr == NR_NONE || call_is_dull(&s, ret)) {
 		count_filtered(SNT_HOOK_SYS_EXIT);
-		return 0;
+		return;
 	}
 	if (!entered)
 		s.flags |= SNT_F_NO_ENTER;
 	c = count_seen(SNT_HOOK_SYS_EXIT, m->slot);
 	if (c)
 		call_emit(&s, ret, m, c);
+}
+
+SEC("raw_tp/sys_exit")
+int snt_sys_exit(__u64 *ctx)
+{
+	struct pt_regs *regs = (struct pt_regs *)ctx[0];
+	struct snt_mark *m;
+
+	if (!syscall_may_be_watched(syscall_nr(regs)) || gate_closed())
+		return 0;
+	m = mark_of_current();
+	if (m)
+		call_returned(regs, ctx[1], m);
+	else
+		count_filtered(SNT_HOOK_SYS_EXIT);
 	return 0;
 }

@@ -181,8 +181,16 @@ static __always_inline bool syscall_is_watched(__u32 nr)
 	}
 }
 
-/* The 64-bit call that does the same as a 32-bit one. */
-static __always_inline __u32 syscall_nr_of_32(__u32 nr)
+/* The 64-bit call that does the same as what came by the 64-bit entry, by the 32-bit entry, by
+ * socketcall(); NR_NONE where we don't watch it. Functions of their own for the verifier, to which
+ * each number that it can tell from the others is a path of its own to the end of the program. */
+__noinline __u32 syscall_nr_of_64(__u32 nr)
+{
+	nr = syscall_nr_x32(nr);
+	return syscall_is_watched(nr) ? nr : NR_NONE;
+}
+
+static __always_inline __u32 nr_of_32(__u32 nr)
 {
 	switch (nr) {
 	case NR32_WRITE:
@@ -211,7 +219,12 @@ static __always_inline __u32 syscall_nr_of_32(__u32 nr)
 	}
 }
 
-static __always_inline __u32 syscall_nr_of_socketcall(__u32 call)
+__noinline __u32 syscall_nr_of_32(__u32 nr)
+{
+	return nr_of_32(nr);
+}
+
+__noinline __u32 syscall_nr_of_socketcall(__u32 call)
 {
 	switch (call) {
 	case SYS_SOCKET:
@@ -233,7 +246,7 @@ static __always_inline __u32 syscall_nr_of_socketcall(__u32 call)
 /* By its number alone, whatever the entry: cheap, and true for some that are not watched. */
 static __always_inline bool syscall_may_be_watched(__u32 nr)
 {
-	return syscall_is_watched(nr) || syscall_nr_of_32(nr) != NR_NONE || nr == NR32_SOCKETCALL ||
+	return syscall_is_watched(nr) || nr_of_32(nr) != NR_NONE || nr == NR32_SOCKETCALL ||
 	       nr & NR_X32_BIT;
 }
 

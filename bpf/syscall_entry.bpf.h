@@ -44,18 +44,15 @@ static __always_inline void syscall_socketcall(struct syscall *s)
 		s->a[4] = s->a[5] = 0;
 }
 
-/* nr: as the kernel numbers it. */
 static __always_inline void syscall_read(struct syscall *s, struct task_struct *task,
 					 struct pt_regs *regs, __u32 nr)
 {
 	s->flags = 0;
 	if (!syscall_is_32bit(task)) {
 		syscall_args(s->a, regs);
-		s->nr = syscall_nr_x32(nr);
-		if (s->nr != nr)
+		s->nr = syscall_nr_of_64(nr);
+		if (nr & NR_X32_BIT)
 			s->flags = SNT_F_COMPAT;
-		if (!syscall_is_watched(s->nr))
-			s->nr = NR_NONE;
 		return;
 	}
 	syscall_args32(s->a, regs);
