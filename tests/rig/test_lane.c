@@ -21,6 +21,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "tests/rig/open_fds.h"
 #include "user/base/netns.h"
 #include "user/rig/lane.h"
 #include "user/rig/netlink.h"
@@ -264,17 +265,6 @@ static void test_refused(void **state unused_arg)
 	lane_drop(&l);
 	lane_drop(&zeroed);
 	lane_drop(NULL);
-}
-
-static unsigned int open_fds(void)
-{
-	cleanup_dir DIR *d = opendir("/proc/self/fd");
-	unsigned int n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	return n;
 }
 
 /* Fails at each descriptor in turn: says why, and keeps nothing. */

@@ -7,29 +7,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "tests/unit/facts_good.h"
 #include "user/base/util.h"
 #include "user/judge/verdict.h"
-
-static const struct facts good = {
-	.claimed = true,
-	.identity = IDENTITY_RIGHT,
-	.alive1 = true,
-	.alive2 = true,
-	.same_instance = true,
-	.ran = true,
-	.attempt = ATTEMPT_SEEN,
-	.baseline_first = REACH_ANSWERED,
-	.baseline_last = REACH_ANSWERED,
-	.off = OFF_CROSSED,
-	.on2 = ON2_AGREES,
-	.attached_w = true,
-	.attached_b = true,
-	.attached_a = true,
-	.attached_exec = true,
-	.self_test = true,
-	.window_long = true,
-	.stopped_known = true,
-};
 
 /* The good case, but for what is assigned in the arguments. */
 #define BUT(...)                                                                                   \

@@ -26,6 +26,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "tests/unit/facts_good.h"
 #include "user/base/util.h"
 #include "user/judge/verdict.h"
 
@@ -335,27 +336,6 @@ static inline bool grants_containment(enum verdict v)
 }
 
 /* ---- the neighbourhood ---- */
-
-static const struct facts good = {
-	.claimed = true,
-	.identity = IDENTITY_RIGHT,
-	.alive1 = true,
-	.alive2 = true,
-	.same_instance = true,
-	.ran = true,
-	.attempt = ATTEMPT_SEEN,
-	.baseline_first = REACH_ANSWERED,
-	.baseline_last = REACH_ANSWERED,
-	.off = OFF_CROSSED,
-	.on2 = ON2_AGREES,
-	.attached_w = true,
-	.attached_b = true,
-	.attached_a = true,
-	.attached_exec = true,
-	.self_test = true,
-	.window_long = true,
-	.stopped_known = true,
-};
 
 /* All combinations that differ from f in at most `changes` of the fields from `from` on. */
 static bool neighbours_hold(const struct facts *f, size_t from, unsigned int changes,

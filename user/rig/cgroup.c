@@ -24,6 +24,20 @@ static int open_dir(int at, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
+/* A reader of dir's entries from the first on; dir stays the caller's. */
+static int dir_reopen(int dir, DIR **ret)
+{
+	cleanup_fd int copy = open_dir(dir, ".");
+
+	if (copy < 0)
+		return copy;
+	*ret = fdopendir(copy);
+	if (!*ret)
+		return -errno;
+	(void)TAKE_FD(copy);
+	return 0;
+}
+
 /* 1 where a task lives in dir or below, 0 where none does, or -errno. events: its cgroup.events. */
 static int is_populated(int events)
 {
@@ -87,19 +101,13 @@ static int remove_below(int dir, unsigned int depth)
 {
 	cleanup_dir DIR *entries = NULL;
 	const struct dirent *e;
-	int copy, err = 0;
+	int err;
 
 	if (depth == DEPTH_MAX)
 		return -ELOOP;
-	copy = open_dir(dir, ".");
-	if (copy < 0)
-		return copy;
-	entries = fdopendir(copy);
-	if (!entries) {
-		err = -errno;
-		(void)close(copy);
+	err = dir_reopen(dir, &entries);
+	if (err)
 		return err;
-	}
 	while ((e = readdir(entries))) {
 		cleanup_fd int sub = -1;
 
@@ -342,16 +350,10 @@ static int sweep_list(int list, bool cgroups, int root, int locks, unsigned int 
 {
 	cleanup_dir DIR *entries = NULL;
 	const struct dirent *e;
-	int copy = open_dir(list, "."), err = 0;
+	int err = dir_reopen(list, &entries);
 
-	if (copy < 0)
-		return copy;
-	entries = fdopendir(copy);
-	if (!entries) {
-		err = -errno;
-		(void)close(copy);
+	if (err)
 		return err;
-	}
 	while ((e = readdir(entries))) {
 		const char *id = cgroups ? run_id_of(e->d_name) : e->d_name;
 		bool removed = false;
