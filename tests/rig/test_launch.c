@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "tests/rig/open_fds.h"
 #include "user/rig/cgroup.h"
 #include "user/rig/lane.h"
 #include "user/rig/launch.h"
@@ -158,6 +159,23 @@ static void test_root(void **state)
 	assert_null(strstr(out, "CapBnd:\t0000000000000000"));
 }
 
+/*
+ * glibc's posix_spawn() starts a program with glibc's own two signals, 32 and 33, ignored (make
+ * does so), and its sigaction() refuses to say otherwise. Every libc installs them anew where it
+ * needs them, so that here they count as not ignored.
+ */
+static void without_libc_signals(char *status)
+{
+	char *mask = strstr(status, "SigIgn:\t");
+
+	assert_non_null(mask);
+	mask += strlen("SigIgn:\t");
+	assert_in_range(mask[7], '0', '1'); /* signal 33: bit 32 */
+	mask[7] = '0';
+	assert_true(mask[8] == '0' || mask[8] == '8'); /* signal 32: bit 31 */
+	mask[8] = '0';
+}
+
 /* Nothing of ours: descriptors, signal dispositions and mask, variables, session. */
 static void test_inherits_nothing(void **state)
 {
@@ -178,6 +196,7 @@ static void test_inherits_nothing(void **state)
 	      "[ $(ps -o sid= -p $$) = $$ ] && echo own; umask; echo error >&2;"
 	      "exec grep -E '^Sig(Ign|Blk)' /proc/self/status",
 	      out, sizeof(out));
+	without_libc_signals(out);
 	(void)signal(SIGPIPE, SIG_DFL);
 	(void)signal(SIGUSR1, SIG_DFL);
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
@@ -243,17 +262,6 @@ static void test_status(void **state)
 }
 
 /* ---- failing and ending ---- */
-
-static unsigned int open_fds(void)
-{
-	cleanup_dir DIR *d = opendir("/proc/self/fd");
-	unsigned int n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	return n;
-}
 
 static void assert_fails(const struct launch_opts *o, int want, const char *text)
 {
