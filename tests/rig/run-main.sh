@@ -46,7 +46,8 @@ holds "the capture holds no verdict" \
 # What was changed afterwards is noticed: the verdict, and the evidence.
 cp -r "$bundle" "$tmp/forged"
 sed -i 's/inconclusive/contained/' "$tmp/forged/verdict.json"
-(cd "$tmp/forged" && find . -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum >SHA256SUMS)
+sums=$(cd "$tmp/forged" && find . -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum)
+echo "$sums" >"$tmp/forged/SHA256SUMS"
 "$BUILD/sentinel" replay "$tmp/forged" >/dev/null 2>&1
 is "replay of a changed verdict.json exits with" "$?" 5
 cp -r "$bundle" "$tmp/damaged"
