@@ -101,12 +101,12 @@ $(O)/obj/%.o: %.c Makefile | $(O)/packages
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/obj/user/sentineld.o $(O)/obj/user/daemon.o $(O)/obj/user/sentinel.o: CPPFLAGS += -DSENTINEL_VERSION='"$(VERSION)"'
+$(O)/obj/user/sentineld.o $(O)/obj/user/daemon.o $(O)/obj/user/observe.o $(O)/obj/user/sentinel.o: CPPFLAGS += -DSENTINEL_VERSION='"$(VERSION)"'
 
 # The stages in the order in which data flows; each links with those before it.
 LIBS = $(foreach s,report rig judge record attribute decode sense base,$(O)/lib/$(s).a)
 
-$(O)/sentineld: $(O)/obj/user/sentineld.o $(O)/obj/user/daemon.o $(O)/obj/user/pipeline.o $(O)/obj/user/queue.o $(LIBS)
+$(O)/sentineld: $(O)/obj/user/sentineld.o $(O)/obj/user/daemon.o $(O)/obj/user/observe.o $(O)/obj/user/pipeline.o $(O)/obj/user/queue.o $(LIBS)
 $(O)/sentinel: $(O)/obj/user/sentinel.o $(call objs,user/cmd) $(O)/obj/probes/manifest.o $(LIBS)
 $(O)/sentineld $(O)/sentinel:
 	$(call msg,LINK,$@)

@@ -345,6 +345,16 @@ int pipeline_log(struct pipeline *p, const struct ev *ev)
 	return err;
 }
 
+uint64_t pipeline_log_waiting(struct pipeline *p)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&p->lock);
+	n = p->log_total - p->log_done;
+	pthread_mutex_unlock(&p->lock);
+	return n;
+}
+
 void pipeline_sync(struct pipeline *p)
 {
 	uint64_t log, drains;

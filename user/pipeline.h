@@ -30,6 +30,9 @@ int pipeline_start(struct pipeline *p) must_check;
  * before any kernel record that was made after this returned. */
 int pipeline_log(struct pipeline *p, const struct ev *ev) must_check;
 
+/* How many entries of the log are not accepted yet: who adds what a stranger causes stops there. */
+uint64_t pipeline_log_waiting(struct pipeline *p);
+
 /* Waits until everything that was in the rings and the log when this was called is accepted. */
 void pipeline_sync(struct pipeline *p);
 

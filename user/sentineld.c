@@ -111,6 +111,6 @@ int main(int argc, char **argv)
 	}
 	err = daemon_serve(a.control, a.collector);
 	if (err)
-		log_error("%s", strerror(-err));
+		log_error("%s", err == -EINTR ? "ended by a signal" : strerror(-err));
 	return err ? 1 : 0;
 }

@@ -24,6 +24,7 @@ struct collector {
 	int epoll_fd;
 	bool log_polled; /* false: a regular file, which epoll refuses and which never blocks */
 	bool log_waits;	 /* EPOLLOUT is asked for */
+	uint32_t syncs_asked, syncs_said;
 	struct listeners listeners;
 	struct connections connections;
 	struct receive_log log;
@@ -214,14 +215,32 @@ static void serve_connection(struct collector *c, struct connection *conn)
 
 /* ---- the loop ---- */
 
+/* The log's reader asks to be told when all that has arrived is logged. */
+static int read_syncs(struct collector *c)
+{
+	char asked[64];
+	ssize_t n = read(c->log.fd, asked, sizeof(asked));
+
+	if (n > 0)
+		c->syncs_asked += (uint32_t)n;
+	return n || errno == EINTR ? 0 : -EPIPE;
+}
+
+static int serve_log(struct collector *c, uint32_t events)
+{
+	if (events & (EPOLLERR | EPOLLHUP))
+		return -EPIPE;
+	return events & EPOLLIN ? read_syncs(c) : 0; /* room for more: flush_log() follows */
+}
+
 static int serve_event(struct collector *c, const struct epoll_event *e)
 {
 	uint32_t index = (uint32_t)e->data.u64;
 	struct listener *l;
 
 	switch ((enum source)(e->data.u64 >> 32)) {
-	case SOURCE_LOG: /* room for more: flush_log() follows. Or the reader has gone */
-		return e->events & (EPOLLERR | EPOLLHUP) ? -EPIPE : 0;
+	case SOURCE_LOG:
+		return serve_log(c, e->events);
 	case SOURCE_LISTENER:
 		l = &c->listeners.at[index];
 		if (l->type == SOCK_STREAM)
@@ -244,17 +263,25 @@ static int flush_log(struct collector *c)
 	if (!c->log_polled || c->log_waits == (waits == 1))
 		return 0;
 	c->log_waits = waits == 1;
-	return watch(c, EPOLL_CTL_MOD, c->log.fd, c->log_waits ? EPOLLOUT : 0, SOURCE_LOG, 0);
+	return watch(c, EPOLL_CTL_MOD, c->log.fd, EPOLLIN | (c->log_waits ? EPOLLOUT : 0),
+		     SOURCE_LOG, 0);
 }
 
 static int serve_round(struct collector *c)
 {
 	const struct message_sink sink = { serve_message, c };
 	struct epoll_event events[EVENTS_MAX];
-	int n = epoll_wait(c->epoll_fd, events, EVENTS_MAX, c->connections.open ? TICK_MS : -1);
+	bool sync = c->syncs_said != c->syncs_asked && !c->log_waits;
+	int n = epoll_wait(c->epoll_fd, events, EVENTS_MAX,
+			   sync			 ? 0
+			   : c->connections.open ? TICK_MS
+						 : -1);
 
 	if (n < 0)
 		return errno == EINTR ? 0 : -errno;
+	/* Nothing is readable any more, so everything was read. */
+	if (!n && sync && receive_log_sync(&c->log, c->syncs_asked) == 0)
+		c->syncs_said = c->syncs_asked;
 	for (int i = 0; i < n; i++) {
 		int err = serve_event(c, &events[i]);
 
@@ -278,7 +305,7 @@ int collector_run(struct collector *c)
 
 static int watch_all(struct collector *c)
 {
-	int err = watch(c, EPOLL_CTL_ADD, c->log.fd, 0, SOURCE_LOG, 0);
+	int err = watch(c, EPOLL_CTL_ADD, c->log.fd, EPOLLIN, SOURCE_LOG, 0);
 
 	c->log_polled = !err;
 	if (err == -EPERM)

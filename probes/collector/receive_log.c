@@ -63,6 +63,17 @@ int receive_log_ready(struct receive_log *l)
 	return enqueue(l);
 }
 
+int receive_log_sync(struct receive_log *l, uint32_t n)
+{
+	say_lost(l);
+	json_out_reset(&l->json);
+	json_object_begin(&l->json, NULL);
+	json_u32(&l->json, "sync", n);
+	json_object_end(&l->json);
+	json_newline(&l->json);
+	return l->lost ? -ENOBUFS : enqueue(l);
+}
+
 static void format_received(struct json_out *j, const struct received *r)
 {
 	char addr[ADDR_TEXT_MAX];

@@ -6,6 +6,9 @@
  *   {"time":"<CLOCK_MONOTONIC ns>","proto":"udp","src":"...","sport":N,"dst":"...","dport":N,
  *    "answered":true,"data":"<hexadecimal>"}
  *   {"lost":N}      N messages since the last such line are missing before this point
+ *   {"sync":N}      the reader has asked N times so far, and all that had arrived is above
+ *
+ * The reader asks by a byte each, where the log is a socket.
  *
  * A reader that doesn't read never holds us up: lines wait in a bounded queue, and what finds it
  * full is counted and said as soon as there is room.
@@ -48,6 +51,7 @@ int receive_log_init(struct receive_log *l, int fd) must_check;
 void receive_log_done(struct receive_log *l);
 
 int receive_log_ready(struct receive_log *l) must_check;
+int receive_log_sync(struct receive_log *l, uint32_t n) must_check; /* -ENOBUFS: no room now */
 void receive_log_add(struct receive_log *l, const struct received *r);
 void receive_log_lost(struct receive_log *l, uint32_t n);
 

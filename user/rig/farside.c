@@ -8,7 +8,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+
+#define READ_MAX_AT_ONCE (256 * 1024) /* before others get their turn: a sandbox may flood it */
 
 /* In the child, between fork and exec: async-signal-safe calls only. */
 static _Noreturn void exec_collector(char *const *argv, int world_ns, int key, int log,
@@ -61,31 +64,31 @@ static int spawn(struct farside *f, const char *exe, int world_ns, int key, int 
 int farside_start(struct farside *f, const char *exe, int world_ns, uint32_t lane, uint32_t epoch,
 		  const uint8_t key[EV_MAC_BYTES], bool quiet, struct diag *d)
 {
-	int key_pipe[2], log_pipe[2], err;
+	int key_pipe[2], log_pair[2], err;
 
-	*f = (struct farside){ .log = -1, .lane = lane, .epoch = epoch };
+	*f = (struct farside){ .log = -1, .lane = lane, .epoch = epoch, .last_ns = mono_ns() };
 	if (pipe2(key_pipe, O_CLOEXEC))
 		return diag_set(d, -errno, NULL, 0, 0, "can't make a pipe: %m");
-	if (pipe2(log_pipe, O_CLOEXEC)) {
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, log_pair)) {
 		err = -errno;
 		(void)close(key_pipe[0]);
 		(void)close(key_pipe[1]);
-		return diag_set(d, err, NULL, 0, 0, "can't make a pipe: %m");
+		return diag_set(d, err, NULL, 0, 0, "can't make a socket pair: %s", strerror(-err));
 	}
 	err = write_all(key_pipe[1], key, EV_MAC_BYTES);
 	if (!err)
-		err = spawn(f, exe, world_ns, key_pipe[0], log_pipe[1], quiet);
+		err = spawn(f, exe, world_ns, key_pipe[0], log_pair[1], quiet);
 	(void)close(key_pipe[0]);
 	(void)close(key_pipe[1]);
-	(void)close(log_pipe[1]);
-	if (!err && fcntl(log_pipe[0], F_SETFL, O_NONBLOCK))
+	(void)close(log_pair[1]);
+	if (!err && fcntl(log_pair[0], F_SETFL, O_NONBLOCK))
 		err = -errno;
 	if (err) {
-		(void)close(log_pipe[0]);
+		(void)close(log_pair[0]);
 		farside_stop(f);
 		return diag_set(d, err, exe, 0, 0, "can't start the far side: %s", strerror(-err));
 	}
-	f->log = log_pipe[0];
+	f->log = log_pair[0];
 	return 0;
 }
 
@@ -126,30 +129,52 @@ static int received_of(const struct farside *f, struct json_object *o, struct ev
 	return 0;
 }
 
-static void gap_of(struct ev *ev, uint64_t count)
+/* count messages are missing, received after the line before. */
+static void gap_of(const struct farside *f, struct ev *ev, uint64_t count)
 {
-	*ev = (struct ev){ .type = EV_GAP, .time_ns = mono_ns() };
+	*ev = (struct ev){ .type = EV_GAP, .time_ns = mono_ns(), .lane = f->lane };
 	(void)str_copy(ev->gap.stage, sizeof(ev->gap.stage), "collector");
 	ev->gap.count = count;
-	ev->gap.from_ns = ev->time_ns;
+	ev->gap.from_ns = f->last_ns;
+}
+
+int farside_give_up(struct farside *f, ev_sink_fn sink, void *arg)
+{
+	struct ev ev;
+
+	gap_of(f, &ev, 1);
+	f->last_ns = ev.time_ns;
+	return sink(arg, &ev);
+}
+
+static int take_record(struct farside *f, struct json_object *o, ev_sink_fn sink, void *arg)
+{
+	struct json_object *v;
+	struct ev ev;
+
+	if (o && json_object_object_get_ex(o, "lost", &v))
+		gap_of(f, &ev, (uint64_t)json_object_get_int64(v));
+	else if (!o || received_of(f, o, &ev))
+		gap_of(f, &ev, 1);
+	f->last_ns = ev.time_ns;
+	return sink(arg, &ev);
 }
 
 static int take_line(struct farside *f, ev_sink_fn sink, void *arg)
 {
-	struct json_object *o = json_tokener_parse(f->line), *v;
-	struct ev ev;
+	struct json_object *o, *v;
 	int err = 0;
 
-	if (o && json_object_object_get_ex(o, "ready", &v)) {
+	f->line[f->skipping ? 0 : f->len] = '\0';
+	f->len = 0;
+	f->skipping = false;
+	o = json_tokener_parse(f->line);
+	if (o && json_object_object_get_ex(o, "ready", &v))
 		f->ready = true;
-	} else if (o && json_object_object_get_ex(o, "lost", &v)) {
-		gap_of(&ev, (uint64_t)json_object_get_int64(v));
-		err = sink(arg, &ev);
-	} else {
-		if (!o || received_of(f, o, &ev))
-			gap_of(&ev, 1);
-		err = sink(arg, &ev);
-	}
+	else if (o && json_object_object_get_ex(o, "sync", &v))
+		f->synced = (uint32_t)json_object_get_int64(v);
+	else
+		err = take_record(f, o, sink, arg);
 	json_object_put(o);
 	return err;
 }
@@ -158,43 +183,56 @@ static int take_bytes(struct farside *f, const char *buf, size_t n, ev_sink_fn s
 {
 	int err = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if (buf[i] != '\n') {
-			if (f->len < sizeof(f->line) - 1)
-				f->line[f->len++] = buf[i];
-			else
-				f->skipping = true;
-			continue;
-		}
-		f->line[f->skipping ? 0 : f->len] = '\0';
-		err = take_line(f, sink, arg);
-		f->len = 0;
-		f->skipping = false;
-		if (err)
-			break;
+	for (size_t i = 0; i < n && !err; i++) {
+		if (buf[i] == '\n')
+			err = take_line(f, sink, arg);
+		else if (f->len < sizeof(f->line) - 1)
+			f->line[f->len++] = buf[i];
+		else
+			f->skipping = true;
 	}
 	return err;
+}
+
+static int take_end(struct farside *f, ev_sink_fn sink, void *arg)
+{
+	int err = f->len ? take_line(f, sink, arg) : 0;
+
+	if (!err)
+		err = farside_give_up(f, sink, arg);
+	return err ? err : -EPIPE;
 }
 
 int farside_read(struct farside *f, ev_sink_fn sink, void *arg)
 {
 	char buf[16384];
+	size_t total = 0;
+	int err = 0;
 
-	while (f->log >= 0) {
+	while (!err && total < READ_MAX_AT_ONCE) {
 		ssize_t n = read(f->log, buf, sizeof(buf));
-		int err;
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
-			return errno == EAGAIN ? 0 : -errno;
-		if (!n)
-			return -EPIPE;
+		if (n < 0 && errno == EAGAIN)
+			return 0;
+		if (n <= 0) /* killed with our bytes unread, its end is a reset */
+			return take_end(f, sink, arg);
+		total += (size_t)n;
 		err = take_bytes(f, buf, (size_t)n, sink, arg);
-		if (err)
-			return err;
 	}
-	return -EPIPE;
+	return err;
+}
+
+void farside_ask_sync(struct farside *f)
+{
+	if (f->pid && send(f->log, "s", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1)
+		f->asked++;
+}
+
+bool farside_is_synced(const struct farside *f)
+{
+	return !f->pid || (int32_t)(f->synced - f->asked) >= 0;
 }
 
 void farside_stop(struct farside *f)

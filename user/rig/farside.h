@@ -13,9 +13,11 @@
 
 struct farside {
 	pid_t pid; /* 0: not running */
-	int log;   /* read end of its log; -1 */
+	int log;   /* our end of its log, a socket; -1 */
 	uint32_t lane, epoch;
 	bool ready;
+	uint64_t last_ns;	/* what it received before then it has told us */
+	uint32_t asked, synced; /* farside_ask_sync() */
 	uint32_t len;
 	bool skipping; /* within a line that was too long */
 	char line[FARSIDE_LINE_MAX];
@@ -26,9 +28,20 @@ struct farside {
 int farside_start(struct farside *f, const char *exe, int world_ns, uint32_t lane, uint32_t epoch,
 		  const uint8_t key[EV_MAC_BYTES], bool quiet, struct diag *d) must_check;
 
-/* Reads what its log holds now (never blocks) and hands EV_RECEIVED, or EV_GAP for what it could
- * not log, to sink. Sets f->ready. 0, -EPIPE at its end, or what sink answered. */
+/*
+ * Reads what its log holds now, some hundred KiB at most (never blocks), and hands EV_RECEIVED, or
+ * EV_GAP for what it could not log, to sink. Sets f->ready. 0, or what sink answered; -EPIPE at its
+ * end, after an EV_GAP: what it received since its last line is not known.
+ */
 int farside_read(struct farside *f, ev_sink_fn sink, void *arg) must_check;
+
+/* Asks it to say when it has logged all that arrived until now; it is synced once farside_read()
+ * has read that. One that is not running is. */
+void farside_ask_sync(struct farside *f);
+bool farside_is_synced(const struct farside *f);
+
+/* ... and where it did not say so: an EV_GAP since its last line. What sink answered. */
+int farside_give_up(struct farside *f, ev_sink_fn sink, void *arg) must_check;
 
 /* Ends it and waits for it. NULL and a zeroed one are fine. */
 void farside_stop(struct farside *f);
