@@ -167,6 +167,7 @@ UNIT_LIBS_test_evjson := record
 UNIT_LIBS_test_capture := record
 UNIT_LIBS_test_bundle := record
 UNIT_LIBS_test_target := rig
+UNIT_LIBS_test_jobs := rig
 UNIT_LIBS_test_report := report judge
 UNIT_LIBS_test_attribute := attribute
 UNIT_LIBS_test_layout := sense
