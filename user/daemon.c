@@ -109,11 +109,8 @@ static int make_run_id(char ret[32])
 
 static int begin_run(struct daemon *d, struct observe_opts *o, struct diag *diag)
 {
-	int err = cgroup_sweep(NULL);
+	int err = make_run_id(d->run);
 
-	if (err)
-		log_warn("can't remove what an earlier run left: %s, ignoring", strerror(-err));
-	err = make_run_id(d->run);
 	if (!err)
 		err = random_bytes(d->key, sizeof(d->key));
 	if (err)
@@ -121,6 +118,9 @@ static int begin_run(struct daemon *d, struct observe_opts *o, struct diag *diag
 	err = cgroup_run_make(&d->cgroups, d->run, diag);
 	if (err)
 		return err;
+	err = cgroup_sweep(NULL);
+	if (err)
+		log_warn("can't remove what an earlier run left: %s, ignoring", strerror(-err));
 	o->run = d->run;
 	o->dir = d->dir;
 	o->collector = d->collector;
