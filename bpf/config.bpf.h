@@ -32,7 +32,8 @@ SNT_KNOB __u32 snt_wake_bytes[SNT_RING_MAX] = { 1 << 20, 1 << 20, 1 << 20 };
 SNT_KNOB __u8 snt_reasons[SNT_REASONS_MAX] = {};
 
 /* Functions that free a packet without a reason, but for one: those that a route's verdict calls.
- * Not read-only: reading the kernel's symbols takes as long as loading, so both go on at once. */
+ * Not read-only: the kernel's symbols are read while lanes are attached, which is mostly waiting.
+ */
 #define SNT_CALLERS_MAX 8
 __u64 snt_caller_start[SNT_CALLERS_MAX] __weak = {};
 __u64 snt_caller_bytes[SNT_CALLERS_MAX] __weak = {};

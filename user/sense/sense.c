@@ -229,7 +229,8 @@ static int open_rings(struct sense *s)
 	return r;
 }
 
-/* What unreachable, prohibiting and black-hole routes call: they name no reason, as of 6.18. */
+/* What unreachable, prohibiting and black-hole routes call: they name no reason, as of 6.18. The
+ * start first: a function of no bytes holds no address. */
 static void find_callers(struct sense *s)
 {
 	static const char *const callers[] = { "ip_error", "ip6_pkt_drop", "dst_discard_out",
@@ -238,14 +239,24 @@ static void find_callers(struct sense *s)
 
 	_Static_assert(ARRAY_SIZE(callers) <= ARRAY_SIZE(s->skel->bss->snt_caller_start),
 		       "SNT_CALLERS_MAX");
-	for (size_t i = 0; s->symbols && i < ARRAY_SIZE(callers); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(callers); i++) {
 		uint64_t start, end;
 
 		if (!symbols_range(s->symbols, callers[i], &start, &end))
 			continue;
-		s->skel->bss->snt_caller_start[n] = start;
-		s->skel->bss->snt_caller_bytes[n++] = end - start;
+		__atomic_store_n(&s->skel->bss->snt_caller_start[n], start, __ATOMIC_RELEASE);
+		__atomic_store_n(&s->skel->bss->snt_caller_bytes[n++], end - start,
+				 __ATOMIC_RELEASE);
 	}
+}
+
+void symbols_ready(struct sense *s)
+{
+	if (!s->symbols || __atomic_load_n(&s->symbols_read, __ATOMIC_ACQUIRE))
+		return;
+	symbols_wait(s->symbols);
+	find_callers(s);
+	__atomic_store_n(&s->symbols_read, true, __ATOMIC_RELEASE);
 }
 
 static int sense_open(struct sense *s, const struct sense_opts *o, struct diag *d)
@@ -262,9 +273,7 @@ static int sense_open(struct sense *s, const struct sense_opts *o, struct diag *
 		r = digest_object(s);
 	if (r)
 		return diag_set(d, r, "", 0, 0, "the rings can't be read: %s", strerror(-r));
-	if (s->symbols)
-		symbols_wait(s->symbols);
-	find_callers(s);
+	s->symbols = symbols_new(); /* only names: done without where it fails */
 	s->skel->bss->snt_gate = 1;
 	return 0;
 }
@@ -281,7 +290,6 @@ int sense_new(struct sense **ret, const struct sense_opts *o, struct diag *d)
 		return diag_set(d, -ENOMEM, "", 0, 0, "out of memory");
 	s->epoll_fd = -1;
 	s->no_tcx = feature_is_off("tcx");
-	s->symbols = symbols_new(); /* only names: done without where it fails */
 	libbpf_said[0] = '\0';
 	(void)libbpf_set_print(libbpf_listen);
 	r = sense_open(s, o, d);
@@ -354,7 +362,8 @@ const char *sense_drop_reason(const struct sense *s, uint32_t reason)
 
 bool sense_symbol(const struct sense *s, uint64_t addr, char ret[64])
 {
-	return s->symbols && symbols_find(s->symbols, addr, ret);
+	return __atomic_load_n(&s->symbols_read, __ATOMIC_ACQUIRE) &&
+	       symbols_find(s->symbols, addr, ret);
 }
 
 int sense_map(const struct sense *s, const char *name)

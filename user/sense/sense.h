@@ -113,7 +113,8 @@ void sense_digest(const struct sense *s, uint8_t ret[32]);
  * NULL where it has none. Borrowed until sense_free(). */
 const char *sense_drop_reason(const struct sense *s, uint32_t reason);
 
-/* The kernel function that holds addr. False where the kernel's symbols are not readable. */
+/* The kernel function that holds addr. False where the kernel's symbols are not readable, and
+ * before the first sense_watch_mark(), which waits for them. */
 bool sense_symbol(const struct sense *s, uint64_t addr, char ret[64]);
 
 #endif

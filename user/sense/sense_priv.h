@@ -37,7 +37,8 @@ struct host_hook {
 struct sense {
 	struct sentinel *skel;
 	struct kernel_btf *btf;
-	struct symbols *symbols;
+	struct symbols *symbols; /* read by a thread; symbols_read: it has, and all may ask */
+	bool symbols_read;
 	struct ring rings[SNT_RING_MAX];
 	int epoll_fd;
 	struct host_hook host[SNT_HOOK_MAX]; /* of a lane's hook: the program alone */
@@ -49,6 +50,9 @@ struct sense {
 
 int sense_map(const struct sense *s, const char *name); /* descriptor, borrowed; -ENOENT */
 int hook_prog_fd(const struct sense *s, uint32_t hook); /* borrowed; -errno where there is none */
+
+/* Waits until the kernel's symbols are read, and tells the kernel side what it needs of them. */
+void symbols_ready(struct sense *s);
 
 /* Features that are to be taken as missing, for tests of what is done without them: a list of names
  * with commas in the environment variable SENTINEL_FEATURES_OFF. */

@@ -9,9 +9,10 @@
 
 struct symbols;
 
-/* Starts reading in a thread of its own: it takes about 60 ms. NULL and errno where it can't. */
+/* Starts reading in a thread of its own: it takes about 60 ms, most of it the kernel's. NULL and
+ * errno where it can't. */
 struct symbols *symbols_new(void);
-void symbols_wait(struct symbols *s);
+void symbols_wait(struct symbols *s); /* any number of threads may */
 void symbols_free(struct symbols *s); /* NULL is fine */
 
 /* The function that holds addr; after symbols_wait(). False where none is known. */

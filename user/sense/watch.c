@@ -20,6 +20,7 @@ int sense_watch_mark(struct sense *s, uint64_t mark, uint32_t slot)
 {
 	if (!mark || slot >= SNT_SLOT_MAX)
 		return -EINVAL;
+	symbols_ready(s); /* drops matter from now on; long ago, but for the very first trial */
 	return bpf_map_update_elem(sense_map(s, "snt_trials"), &mark, &slot, BPF_ANY);
 }
 
