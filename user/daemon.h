@@ -9,8 +9,8 @@
 
 #include "user/base/util.h"
 
-/* Serves the connection until it ends, or SIGTERM or SIGHUP comes (-EINTR; they stay blocked). A run
- * that has not ended leaves a bundle that says so; then everything of it is removed. collector:
+/* Serves the connection until it ends, or SIGTERM or SIGHUP comes (-EINTR; they stay blocked). A
+ * run that has not ended leaves a bundle that says so; then everything of it is removed. collector:
  * path of sentinel-collector. 0 or -errno. */
 int daemon_serve(int control, const char *collector) must_check;
 
