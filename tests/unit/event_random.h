@@ -3,18 +3,8 @@
 #ifndef SENTINEL_TEST_EVENT_RANDOM_H
 #define SENTINEL_TEST_EVENT_RANDOM_H
 
+#include "tests/unit/random.h"
 #include "user/record/evfields.h"
-
-static uint64_t random_state = 1;
-
-/* xorshift64*: the same events in every run of a test. */
-static uint64_t random_u64(void)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return random_state * 0x2545f4914f6cdd1dull;
-}
 
 /* Values at the edges come as often as any other. */
 static uint64_t random_number(void)

@@ -13,22 +13,12 @@
 
 #include <ldns/ldns.h>
 
+#include "tests/unit/random.h"
 #include "user/decode/dns.h"
 
 #define NAMES 300000
 #define MESSAGES 200000
 #define BUFFER 600
-
-static uint64_t random_state = 1;
-
-/* xorshift64*: the same bytes in every run. */
-static uint32_t below(uint32_t n)
-{
-	random_state ^= random_state >> 12;
-	random_state ^= random_state << 25;
-	random_state ^= random_state >> 27;
-	return (uint32_t)((random_state * 0x2545f4914f6cdd1dull) >> 33) % n;
-}
 
 /* ---- names ---- */
 
@@ -37,22 +27,22 @@ static size_t random_part(uint8_t *buffer, size_t at, uint32_t longest)
 {
 	const size_t start = at;
 
-	for (uint32_t labels = below(8); labels; labels--) {
-		uint32_t len = 1 + below(longest);
+	for (uint32_t labels = random_below(8); labels; labels--) {
+		uint32_t len = 1 + random_below(longest);
 
 		if (at + 1 + len + 2 > BUFFER)
 			break;
 		buffer[at++] = (uint8_t)len;
 		while (len--)
-			buffer[at++] = (uint8_t)below(256);
+			buffer[at++] = (uint8_t)random_below(256);
 	}
-	if (below(3)) {
-		uint32_t to = below(8) ? below((uint32_t)start + 1) : below(BUFFER);
+	if (random_below(3)) {
+		uint32_t to = random_below(8) ? random_below(start + 1) : random_below(BUFFER);
 
 		buffer[at++] = (uint8_t)(0xc0 | to >> 8);
 		buffer[at++] = (uint8_t)to;
 	} else {
-		buffer[at++] = below(20) ? 0 : (uint8_t)below(256);
+		buffer[at++] = random_below(20) ? 0 : (uint8_t)random_below(256);
 	}
 	return at;
 }
@@ -60,11 +50,11 @@ static size_t random_part(uint8_t *buffer, size_t at, uint32_t longest)
 /* Fills the buffer with parts; answers where one of them starts. */
 static size_t random_names(uint8_t buffer[BUFFER])
 {
-	const uint32_t longest = below(4) ? 6 : 63;
+	const uint32_t longest = random_below(4) ? 6 : 63;
 	size_t at = 0, start = 0;
 
 	while (at + 2 < BUFFER) {
-		if (below(4))
+		if (random_below(4))
 			start = at;
 		at = random_part(buffer, at, longest);
 	}
@@ -101,12 +91,12 @@ static void test_names(void **state unused_arg)
 		uint8_t buffer[BUFFER];
 		struct dns_name ours;
 		size_t start = random_names(buffer), our_end, their_end;
-		size_t len = below(4) ? BUFFER : start + 1 + below(BUFFER - (uint32_t)start);
+		size_t len = random_below(4) ? BUFFER : start + 1 + random_below(BUFFER - start);
 		ldns_rdf *theirs = NULL;
 		bool accepted;
 
-		if (!below(4))
-			start = below((uint32_t)len);
+		if (!random_below(4))
+			start = random_below(len);
 		our_end = their_end = start;
 		if (is_matter_of_taste(buffer, len, start))
 			continue;
@@ -234,13 +224,13 @@ static void test_messages(void **state unused_arg)
 	const size_t whole_len = write_message(&whole);
 
 	for (unsigned int i = 0; i < MESSAGES; i++) {
-		size_t len = below(8) ? whole_len : below((uint32_t)whole_len + 1);
+		size_t len = random_below(8) ? whole_len : random_below(whole_len + 1);
 		struct dns_reader r;
 		uint8_t data[512];
 
 		memcpy(data, whole, len);
-		for (uint32_t n = below(4); n && len; n--)
-			data[below((uint32_t)len)] = (uint8_t)below(256);
+		for (uint32_t n = random_below(4); n && len; n--)
+			data[random_below(len)] = (uint8_t)random_below(256);
 		assert_int_equal(dns_open(&r, data, len), len < LDNS_HEADER_SIZE ? -EBADMSG : 0);
 		if (len < LDNS_HEADER_SIZE)
 			continue;

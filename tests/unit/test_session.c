@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 
+#include "tests/unit/random.h"
 #include "probes/dns_message.h"
 #include "probes/session_run.h"
 #include "user/base/session_line.h"
@@ -122,29 +123,6 @@ static void test_line_round_trip(void **state unused_arg)
 	assert_int_equal(session_line_format(text, sizeof(text), &in), -EINVAL);
 }
 
-static uint64_t rng = 0x9e3779b97f4a7c15;
-
-static uint32_t next_random(void)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return (uint32_t)(rng >> 32);
-}
-
-/* A good message with some bytes changed, cut or doubled, in memory of exactly its size. */
-static uint8_t *mutate(const void *good, size_t len, size_t *ret_len)
-{
-	size_t n = next_random() % 4 ? len : next_random() % (len + 1);
-	uint8_t *p = malloc(n ? n : 1);
-
-	memcpy(p, good, n);
-	for (uint32_t k = next_random() % 6; n && k; k--)
-		p[next_random() % n] = (uint8_t)next_random();
-	*ret_len = n;
-	return p;
-}
-
 static void test_line_mutations(void **state unused_arg)
 {
 	static const char good[] = "..SENTINEL1:SENTINEL1:ran instance=" H32 " mac=" H64
@@ -154,7 +132,7 @@ static void test_line_mutations(void **state unused_arg)
 	for (int i = 0; i < 50000; i++) {
 		struct session_line l;
 		size_t n;
-		cleanup_free uint8_t *p = mutate(good, sizeof(good) - 1, &n);
+		cleanup_free uint8_t *p = random_mutant(good, sizeof(good) - 1, &n);
 
 		if (session_line_parse((const char *)p, n, &l) == 0)
 			assert_int_equal(session_line_format(text, sizeof(text), &l), 0);
@@ -367,7 +345,7 @@ static void test_dns_mutations(void **state unused_arg)
 	for (int i = 0; i < 50000; i++) {
 		struct probe_outcome o = { .has_answer = false };
 		size_t n;
-		cleanup_free uint8_t *p = mutate(good, len, &n);
+		cleanup_free uint8_t *p = random_mutant(good, len, &n);
 
 		(void)dns_settles(&o, p, n, 0x1234);
 	}

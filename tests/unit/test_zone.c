@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include "tests/unit/random.h"
 #include "probes/collector/connection.h"
 #include "probes/collector/message.h"
 #include "probes/collector/receive_log.h"
@@ -150,17 +151,6 @@ static void test_zone_refusals(void **state unused_arg)
 	}
 }
 
-static uint64_t rng = 0x9e3779b97f4a7c15;
-
-static uint32_t next_random(void)
-{
-	rng ^= rng << 13;
-	rng ^= rng >> 7;
-	rng ^= rng << 17;
-	return (uint32_t)(rng >> 32);
-}
-
-/* In memory of exactly their size, so that a sanitizer sees a step beyond it. */
 static void test_mutations(void **state unused_arg)
 {
 	static const uint8_t dns[] = HEADER NAME TXT_IN;
@@ -168,16 +158,12 @@ static void test_mutations(void **state unused_arg)
 
 	for (int i = 0; i < 100000; i++) {
 		const uint8_t *good = i & 1 ? dns : text;
-		size_t len = (i & 1 ? sizeof(dns) : sizeof(text)) - 1, off;
-		size_t n = next_random() % 4 ? len : next_random() % (len + 1);
-		cleanup_free uint8_t *p = malloc(n ? n : 1);
+		size_t len = (i & 1 ? sizeof(dns) : sizeof(text)) - 1, off, n;
+		cleanup_free uint8_t *p = random_mutant(good, len, &n);
 		cleanup_free uint8_t *out = malloc(ZONE_RESPONSE_MAX);
 		uint8_t token[MAC_NONCE_BYTES];
 		bool answered;
 
-		memcpy(p, good, n);
-		for (uint32_t k = next_random() % 6; n && k; k--)
-			p[next_random() % n] = (uint8_t)next_random();
 		assert_true(zone_respond(key, p, n, out, &answered) <= ZONE_RESPONSE_MAX);
 		if (message_find_token(p, n, token, &off))
 			assert_true(off + MESSAGE_TOKEN_TEXT_BYTES <= n);
