@@ -140,22 +140,6 @@ static void end_run(struct daemon *d)
 
 /* ---- requests ---- */
 
-static bool has_sabotage(const struct control_message *m, const char *name)
-{
-	struct json_object *list;
-
-	if (!json_object_object_get_ex(m->json, "sabotage", &list) ||
-	    !json_object_is_type(list, json_type_array))
-		return false;
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		const char *text = json_object_get_string(json_object_array_get_idx(list, i));
-
-		if (text && !strcmp(text, name))
-			return true;
-	}
-	return false;
-}
-
 static int read_run_begin(struct daemon *d, const struct control_message *m,
 			  struct observe_opts *ret)
 {
@@ -170,9 +154,7 @@ static int read_run_begin(struct daemon *d, const struct control_message *m,
 		.lanes = (uint32_t)lanes,
 		.repeat = (uint32_t)repeat,
 		.world_ring = (uint32_t)ring,
-		.sabotage = { .no_collector = has_sabotage(m, "no-collector"),
-			      .quiet_collector = has_sabotage(m, "quiet-collector"),
-			      .no_ipv6 = has_sabotage(m, "no-ipv6") },
+		.sabotage = (uint32_t)control_number(m, "sabotage", 0) & SABOTAGE_ALL,
 	};
 	return 0;
 }

@@ -267,7 +267,6 @@ static int wait_ready(struct observe *o, const char *collector, struct diag *dia
 static void describe_run(const struct observe *o, const struct observe_opts *opts, struct ev *ev)
 {
 	struct ev_run_begin *b = &ev->run_begin;
-	const struct sabotage *s = &opts->sabotage;
 	struct utsname u;
 
 	*ev = (struct ev){ .type = EV_RUN_BEGIN, .time_ns = mono_ns() };
@@ -281,9 +280,7 @@ static void describe_run(const struct observe *o, const struct observe_opts *opt
 	sense_digest(o->sense, b->bpf_digest);
 	b->lanes = opts->lanes;
 	b->repeat = opts->repeat;
-	(void)str_format(
-		b->sabotage, sizeof(b->sabotage), "%s%s%s", s->no_collector ? "no-collector " : "",
-		s->quiet_collector ? "quiet-collector " : "", s->no_ipv6 ? "no-ipv6 " : "");
+	(void)sabotage_names(opts->sabotage, b->sabotage, sizeof(b->sabotage));
 }
 
 static int log_lane(struct observe *o, const struct lane *l)
@@ -308,9 +305,8 @@ static int log_lane(struct observe *o, const struct lane *l)
 static int make_lane(struct observe *o, uint32_t number, const struct observe_opts *opts,
 		     struct diag *diag)
 {
-	const struct sabotage *s = &opts->sabotage;
 	struct lane *l = &o->lanes[number];
-	struct lane_opts lane_opts = { .no_ipv6 = s->no_ipv6 };
+	struct lane_opts lane_opts = { .no_ipv6 = opts->sabotage & SABOTAGE_NO_IPV6 };
 	struct sense_lane taps;
 	int err = lane_make(l, number, 1, &lane_opts, diag);
 
@@ -330,10 +326,10 @@ static int make_lane(struct observe *o, uint32_t number, const struct observe_op
 				    .host_inum = l->host_inum,
 				    .world_inum = l->world_inum };
 	err = sense_attach_lane(o->sense, &taps, diag);
-	if (err || s->no_collector)
+	if (err || opts->sabotage & SABOTAGE_NO_COLLECTOR)
 		return err;
 	return farside_start(&o->farsides[number], opts->collector, l->world_ns, number, l->epoch,
-			     opts->key, s->quiet_collector, diag);
+			     opts->key, opts->sabotage & SABOTAGE_QUIET_COLLECTOR, diag);
 }
 
 static int log_lanes(struct observe *o)
@@ -362,10 +358,20 @@ static int make_rig(struct observe *o, const struct observe_opts *opts, int cgro
 	return err ? err : wait_ready(o, opts->collector, d);
 }
 
+/* 0: the default. */
+static uint32_t ring_bytes(const struct observe_opts *opts, uint32_t small)
+{
+	return opts->sabotage & small ? 4096 : 0;
+}
+
 int observe_begin(struct observe *o, const struct observe_opts *opts,
 		  const struct cgroup_run *cgroups, struct diag *d)
 {
 	struct sense_opts sense_opts = { .world_ring_bytes = opts->world_ring,
+					 .packet_ring_bytes =
+						 ring_bytes(opts, SABOTAGE_SMALL_PACKET_RING),
+					 .life_ring_bytes =
+						 ring_bytes(opts, SABOTAGE_SMALL_LIFE_RING),
 					 .known_marks_only = true,
 					 .run_cgroup_id = cgroups->id,
 					 .run_cgroup_level = cgroups->level };
@@ -373,7 +379,7 @@ int observe_begin(struct observe *o, const struct observe_opts *opts,
 	int err;
 
 	o->lanes_n = opts->lanes;
-	if (!opts->sabotage.no_collector && access(opts->collector, X_OK))
+	if (!(opts->sabotage & SABOTAGE_NO_COLLECTOR) && access(opts->collector, X_OK))
 		return diag_set(d, -errno, opts->collector, 0, 0, "can't start the far side: %s",
 				strerror(errno));
 	err = sense_new(&o->sense, &sense_opts, d);

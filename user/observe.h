@@ -14,10 +14,7 @@
 #include "user/rig/farside.h"
 #include "user/rig/lane.h"
 #include "user/rig/rig.h"
-
-struct sabotage { /* of the instrument, for its own tests; written into the capture */
-	bool no_collector, quiet_collector, no_ipv6;
-};
+#include "user/rig/sabotage.h"
 
 struct observe_opts {
 	const char *run; /* its id */
@@ -26,7 +23,7 @@ struct observe_opts {
 	const uint8_t *key; /* EV_MAC_BYTES, the far side's */
 	uint32_t lanes, repeat;
 	uint32_t world_ring; /* bytes; 0 = the default */
-	struct sabotage sabotage;
+	uint32_t sabotage;   /* SABOTAGE_*, written into the capture */
 };
 
 struct counters {

@@ -13,9 +13,9 @@
 #include "user/judge/exit.h"
 #include "user/report/junit.h"
 #include "user/rig/rig.h"
+#include "user/rig/sabotage.h"
 #include "user/rig/schedule.h"
 
-#define SABOTAGE_MAX 8
 #define LANES_DEFAULT 8
 #define REPEAT_MAX 1000
 #define LISTEN_MAX_MS 60000 /* after the last trial, for late packets */
@@ -39,22 +39,19 @@ static const struct argp_option options[] = {
 	  1 },
 	{ "sabotage", KEY_SABOTAGE, "NAME", 0,
 	  "Break the instrument on purpose, to see it say so: no-collector, quiet-collector, "
-	  "no-ipv6. For its own tests",
+	  "no-ipv6, no-wait, small-packet-ring, small-life-ring. For its own tests",
 	  1 },
 	{ 0 },
 };
 
 struct run_args {
 	struct select_names targets, probes;
-	const char *sabotage[SABOTAGE_MAX + 1];
-	size_t sabotage_n;
+	uint32_t sabotage; /* SABOTAGE_* */
 	uint32_t repeat, lanes, arms, world_ring;
 	const char *folder, *junit;
 	bool quiet;
 	struct output output;
 };
-
-static const char *const sabotages[] = { "no-collector", "quiet-collector", "no-ipv6" };
 
 static uint32_t parse_arms(const char *text)
 {
@@ -77,14 +74,6 @@ static uint32_t parse_arms(const char *text)
 		text += len + (text[len] == ',');
 	}
 	return arms;
-}
-
-static bool is_sabotage(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(sabotages); i++)
-		if (!strcmp(name, sabotages[i]))
-			return true;
-	return false;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -131,9 +120,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--world-ring takes a power of two from 4096");
 		return 0;
 	case KEY_SABOTAGE:
-		if (!is_sabotage(arg) || a->sabotage_n == SABOTAGE_MAX)
+		if (!sabotage_find(arg))
 			argp_error(state, "there is no sabotage '%s'", arg);
-		a->sabotage[a->sabotage_n++] = arg;
+		a->sabotage |= sabotage_find(arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "'%s' is too much; targets are named by -t", arg);
@@ -266,7 +255,7 @@ static int conduct(struct run *r, struct diag *d)
 	r->schedule.probe_exe = r->probe;
 	if (!err)
 		err = schedule_run(&c, &r->schedule, r->jobs, d);
-	if (!err)
+	if (!err && !(r->args->sabotage & SABOTAGE_NO_WAIT))
 		err = listen_until_quiet(&c, r->args, d);
 	if (!err)
 		err = client_run_end(&c, d);

@@ -163,10 +163,7 @@ int client_run_begin(struct client *c, const struct client_run *r, char ret_run[
 	json_u32(&j, "lanes", r->lanes);
 	json_u32(&j, "repeat", r->repeat);
 	json_u32(&j, "world_ring", r->world_ring);
-	json_array(&j, "sabotage");
-	for (const char *const *s = r->sabotage; s && *s; s++)
-		json_text(&j, NULL, *s);
-	json_array_end(&j);
+	json_u32(&j, "sabotage", r->sabotage);
 	err = ask(c, &j, &m, d);
 	if (err)
 		return err;

@@ -17,8 +17,8 @@ struct client {
 struct client_run {
 	const char *dir; /* absolute; exists and is empty */
 	uint32_t lanes, repeat;
-	uint32_t world_ring;	     /* bytes; 0 = the default */
-	const char *const *sabotage; /* NULL-terminated; of the instrument, for its tests */
+	uint32_t world_ring; /* bytes; 0 = the default */
+	uint32_t sabotage;   /* SABOTAGE_*: of the instrument, for its tests */
 };
 
 /* Starts exe as a private daemon, which ends with us. json: it logs so. */

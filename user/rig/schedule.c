@@ -9,6 +9,7 @@
 #include "user/rig/version.h"
 
 #define BASELINE_TIMEOUT_MS 1000 /* nothing is in the way there: 1000 times a round trip */
+#define DEAF_TIMEOUT_MS 300	 /* ... and here nobody will ever answer */
 #define POLL_MAX_MS 50
 
 struct slot { /* a lane */
@@ -97,7 +98,9 @@ static void describe_trial(const struct job *j, enum arm arm, uint32_t lane, str
 
 static uint32_t probe_timeout_ms(const struct job *j, enum arm arm)
 {
-	return arm == ARM_ON || arm == ARM_ON2 ? j->key.probe->p.window_ms : BASELINE_TIMEOUT_MS;
+	if (arm == ARM_ON || arm == ARM_ON2)
+		return j->key.probe->p.window_ms;
+	return j->key.far == FAR_DEAF ? DEAF_TIMEOUT_MS : BASELINE_TIMEOUT_MS;
 }
 
 static int start_arm(struct schedule *s, uint32_t lane, struct diag *d)
