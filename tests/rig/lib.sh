@@ -28,9 +28,27 @@ need() { # commands
 	done
 }
 
+# BUNDLES: a folder that keeps the bundles of all tests, for scripts/mutants: each guard of the judge
+# must be missed by one of them. A flood's is too big to be judged again for each guard.
+keep_bundles() {
+	local bundle kept
+
+	[ -n "${BUNDLES:-}" ] || return 0
+	mkdir -p "$BUNDLES"
+	cp "$rig_folder/unit-only" "$BUNDLES/unit-only"
+	for bundle in "$tmp"/*/; do
+		[ -e "$bundle/verdict.json" ] || continue
+		[ "$(du -sm "$bundle" | cut -f1)" -le 20 ] || continue
+		kept=$BUNDLES/$(basename "$0" .sh)-$(basename "$bundle")
+		rm -rf "$kept"
+		cp -r "$bundle" "$kept"
+	done
+}
+
 clean_up() {
 	local pid
 
+	keep_bundles
 	for pid in ${background[@]+"${background[@]}"}; do
 		kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
 	done
@@ -195,6 +213,27 @@ make_target() { # name, off
 	sed "s|@NAME@|$1|g; s|@OFF@|${2:-opened}|" "$tmp/targets/wrapped.yaml" >"$(target "$1")"
 }
 
+# A target that is given all: whose it is, what is expected of it, and how it is run in on and in off.
+make_given() { # name, user, expect, run, off
+	sed "s|@NAME@|$1|; s|@USER@|$2|; s|@EXPECT@|$3|; s|@RUN@|$4|; s|@OFF@|$5|" \
+		"$tmp/targets/given.yaml" >"$(target "$1")"
+}
+
+# A target for one way of a wrapper that knows several. What it runs in the end is closed, or opened.
+make_way() { # wrapper, way, user
+	local uid
+
+	uid=$(id -u "${3:-nobody}")
+	make_given "$1-$2" "${3:-nobody}" "namespaces: [user, net], uid: $uid" \
+		"$tmp/targets/$1, $2" "$tmp/targets/opened"
+}
+
+# A helper of the tests that is written in C, beside the wrappers.
+compile() { # name
+	need "${CC:-cc}"
+	"${CC:-cc}" -O2 -Wall -Wextra -Werror -o "$tmp/targets/$1" "$tmp/targets/$1.c"
+}
+
 # What a wrapper left in the state folder: how many lines, 0 where there is no such file.
 said() { # word
 	local file=$tmp/targets/state/$1
@@ -210,6 +249,14 @@ hold_again() {
 wait_held() {
 	wait_until "a sandbox is held" test -s "$tmp/targets/state/held/pid"
 	held_pid=$(cat "$tmp/targets/state/held/pid" 2>/dev/null)
+}
+
+# What the session that is held was given, by the name of its parameter: to, port, probe.
+held_argument() { # name
+	local parent
+
+	parent=$(awk '$1 == "PPid:" { print $2 }' "/proc/$held_pid/status")
+	tr '\0' '\n' <"/proc/$parent/cmdline" | sed -n "s/^$1=//p"
 }
 
 release_held() {
@@ -257,7 +304,7 @@ lane_of_held() { # interface: bnd0 or box0
 	done
 }
 
-# Links of the daemon of this run alone, by the name of their program.
+# Links of the daemon of this run alone, by the name of their program: descriptor and id, one a line.
 links_of() { # program
 	local info link program
 
@@ -266,8 +313,39 @@ links_of() { # program
 		[ -n "$link" ] || continue
 		program=$(awk '$1 == "prog_id:" { print $2 }' "$info")
 		program=$(bpftool -j prog show id "$program" | jq -r .name)
-		[ "$program" != "$1" ] || echo "$link"
+		[ "$program" != "$1" ] || echo "${info##*/} $link"
 	done
+}
+
+# How many links of a program this run held; now it holds none.
+detach() { # program
+	local fd link n=0
+
+	while read -r fd link; do
+		# A tracing hook can't be detached; it goes with the descriptor.
+		if [ "$1" = snt_exec ]; then
+			"$tmp/targets/close-fd" "$daemon_pid" "$fd" && n=$((n + 1))
+		else
+			bpftool link detach id "$link" && n=$((n + 1))
+		fi
+	done < <(links_of "$1")
+	echo $n
+}
+
+# A run in which all links of a program are detached while a sandbox is held: before its first attempt,
+# or, where the target asks hold for its version, before any trial.
+run_detached() { # name, program or '', how many links it has, target, arguments...
+	local name=$1 program=$2 links=$3 target=$4
+
+	shift 4
+	hold_again
+	begin_sentinel "$name" -p udp-send --lanes 4 -t unshare-net -t "$(target "$target")" "$@"
+	wait_held
+	if [ -n "$program" ]; then
+		is "$name: links of $program detached" "$(detach "$program")" "$links"
+	fi
+	release_held
+	finish_sentinel "$name"
 }
 
 [ "$(id -u)" -eq 0 ] || skip "root"

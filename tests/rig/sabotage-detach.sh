@@ -1,45 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A tap that is taken away while a sandbox is running: from then on, silence means nothing.
+# A hook that is taken away while a sandbox is running: from then on, silence means nothing.
 set -u
 . "$(dirname "$0")/lib.sh"
 need bpftool
-
-detach() { # program: all links of it that this run holds
-	local link n=0
-
-	for link in $(links_of "$1"); do
-		bpftool link detach id "$link" && n=$((n + 1))
-	done
-	echo $n
-}
-
-# Held before its first attempt, when the first baseline is over, or before any trial.
-held_run() { # name, program to detach or '', target
-	local name=$1 program=$2
-
-	hold_again
-	begin_sentinel "$name" -p udp-send --lanes 4 -t unshare-net -t "$(target "$3")"
-	wait_held
-	if [ -n "$program" ]; then
-		is "$name: links of $program detached" "$(detach "$program")" 4
-	fi
-	release_held
-	finish_sentinel "$name"
-}
 
 make_target waits-for-test
 # Asked for its version, which is before the first trial, it takes its time.
 make_target closed
 echo "version: [\"$tmp/targets/hold\"]" >>"$(target closed)"
 
-held_run honest '' waits-for-test
+run_detached honest '' 0 waits-for-test
 run_is honest valid
 is "honest: the exit code" "$code" 0
 cell_is honest unshare-net udp-send contained
 cell_is honest waits-for-test udp-send contained
 
-held_run world snt_world waits-for-test
+run_detached world snt_world 4 waits-for-test
 cell_is world waits-for-test udp-send inconclusive observer-not-attached
 none_contained world
 is "world: is the hook at W said to be attached" \
@@ -47,7 +24,7 @@ is "world: is the hook at W said to be attached" \
 is "world: status" "$(verdict_of world .status)" rejected
 is "world: the exit code" "$code" 3
 
-held_run boundary snt_boundary waits-for-test
+run_detached boundary snt_boundary 4 waits-for-test
 cell_is boundary waits-for-test udp-send inconclusive observer-not-attached
 none_contained boundary
 is "boundary: is the hook at B said to be attached" \
@@ -56,14 +33,28 @@ is "boundary: what crossed at W is known all the same" \
 	"$(cell_of boundary claims-all-blocks-nothing udp-send .verdict)" escaped
 is "boundary: the exit code" "$code" 3
 
-held_run from-start snt_world closed
+run_detached from-start snt_world 4 closed
 is "from-start: status" "$(verdict_of from-start .status)" rejected
 is "from-start: the exit code" "$code" 3
 cell_is from-start closed udp-send inconclusive observer-not-attached
 cell_is from-start unshare-net udp-send inconclusive observer-not-attached
 none_contained from-start
 
-for run in honest world boundary from-start; do
+# The far side's log is silent too: what is left is its answer, which nobody has who was not there.
+# That it came, and nothing was seen, says what is broken.
+run_detached answered snt_world 4 closed --sabotage quiet-collector
+is "answered: status" "$(verdict_of answered .status)" rejected
+is "answered: the witnesses disagree" \
+	"$(verdict_of answered '.rejected | contains(["witnesses-disagree"])')" true
+is "answered: on crossed, as far as was seen" \
+	"$(cell_of answered claims-all-blocks-nothing udp-send .arms.on.crossed)" false
+is "answered: on was answered" \
+	"$(cell_of answered claims-all-blocks-nothing udp-send .arms.on.answered)" true
+cell_is answered claims-all-blocks-nothing udp-send escaped
+cell_is answered closed udp-send inconclusive observer-not-attached
+none_contained answered
+
+for run in honest world boundary from-start answered; do
 	replays $run
 done
 finish

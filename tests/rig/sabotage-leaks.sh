@@ -9,14 +9,14 @@ perl -MDigest::SHA -MMIME::Base64 -e 1 2>/dev/null || skip "perl's Digest::SHA i
 
 readable=(other-port other-address canary-like upper-hex raw-bytes base64 in-json huge-datagram
 	stream bytewise-stream much-first dns-labels ping)
-unreadable=(two-datagrams xored closed-port)
+unreadable=(two-datagrams xored closed-port in-error)
 
 leaking() { # ways: the arguments of a run
 	local way
 
 	targets=()
 	for way; do
-		sed "s|@HOW@|$way|g" "$tmp/targets/leaks.yaml" >"$(target "leaks-$way")"
+		make_way leaks "$way"
 		targets+=(-t "$(target "leaks-$way")")
 	done
 }
@@ -43,8 +43,8 @@ cell_is leaks leaks-reversed-to-trial udp-send escaped
 is "reversed-to-trial: grade" "$(cell_of leaks leaks-reversed-to-trial udp-send .grade)" signal
 replays leaks
 
-# What nobody can read, and a SYN to a port that refused it: nothing is known to have been handed
-# over, but something went out.
+# What nobody can read, also where a router was made to say it, and a SYN to a port that refused it:
+# nothing is known to have been handed over, but something went out.
 leaking "${unreadable[@]}"
 run_sentinel murky -p udp-send --lanes 24 "${targets[@]}"
 run_is murky valid

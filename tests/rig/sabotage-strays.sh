@@ -6,11 +6,6 @@ set -u
 . "$(dirname "$0")/lib.sh"
 need ip prlimit
 
-strays() { # name, user, expect, run, off
-	sed "s|@NAME@|$1|; s|@USER@|$2|; s|@EXPECT@|$3|; s|@RUN@|$4|; s|@OFF@|$5|" \
-		"$tmp/targets/strays.yaml" >"$(target "$1")"
-}
-
 # Another network, as a machine's own is beside the rig: a namespace with a way out, and its far end,
 # where the probe's datagrams arrive.
 there() { # command...
@@ -39,9 +34,9 @@ received() { # frames that came to the far end
 }
 
 make_target closed
-strays short-lived root 'uid: 0' "$tmp/targets/short-lived, \"1\"" "$tmp/targets/short-lived, \"64\""
-strays elsewhere root 'namespaces: [net], uid: 0' "nsenter, --net=/proc/$other/ns/net" env
-strays no-room nobody 'uid: 65534' 'prlimit, --nofile=3' env
+make_given short-lived root 'uid: 0' "$tmp/targets/short-lived, \"1\"" "$tmp/targets/short-lived, \"64\""
+make_given elsewhere root 'namespaces: [net], uid: 0' "nsenter, --net=/proc/$other/ns/net" env
+make_given no-room nobody 'uid: 65534' 'prlimit, --nofile=3' env
 before=$(received)
 run_sentinel strays -p udp-send -t "$(target closed)" -t "$(target short-lived)" \
 	-t "$(target elsewhere)" -t "$(target no-room)"
