@@ -135,6 +135,9 @@ static void end_run(struct daemon *d)
 		return;
 	cgroup_run_remove(&d->cgroups);
 	observe_end(&d->observe);
+	/* Again: a daemon that was killed just before we began kept its lock until its taps were
+	 * gone. */
+	(void)!cgroup_sweep(NULL);
 	d->begun = false;
 }
 

@@ -16,7 +16,7 @@
 #include "user/base/log.h"
 
 #define EXIT_BAD_ARGUMENTS 2
-#define NOBODY 65534
+#define NO_USER 65533 /* not nobody, whom sandboxes run as: who has our uid may kill us */
 
 struct arguments {
 	uint32_t lane, epoch; /* for people who look at logs and process lists */
@@ -79,8 +79,8 @@ static int read_key(int fd, uint8_t key[MAC_BYTES])
  * namespace that maps nobody), there was little to drop. */
 static void drop_root(void)
 {
-	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-			       setresuid(NOBODY, NOBODY, NOBODY) < 0))
+	if (geteuid() == 0 && (setgroups(0, NULL) < 0 || setresgid(NO_USER, NO_USER, NO_USER) < 0 ||
+			       setresuid(NO_USER, NO_USER, NO_USER) < 0))
 		log_warn("cannot drop root: %s, ignoring", strerror(errno));
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		log_warn("cannot set no_new_privs: %s, ignoring", strerror(errno));

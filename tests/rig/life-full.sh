@@ -82,7 +82,7 @@ full_in_the_middle() {
 
 # The evidence is whole; the exit code says that the answer was not delivered.
 check_output() { # name, exit code
-	is "$1: exit" "$2" 2
+	is "$1: exit" "$2" 6
 	says "$1" "can't (write|print)|standard output"
 	run_is "$1" valid
 	replays "$1"
@@ -96,7 +96,7 @@ output() {
 	tagged "$BUILD/sentinel" run -q "${what[@]}" -o "$tmp/nobody" 2>"$tmp/nobody.err" | true
 	check_output nobody "${PIPESTATUS[0]}"
 	tagged "$BUILD/sentinel" run -q "${what[@]}" -o "$tmp/all-closed" <&- >&- 2>&-
-	is "all-closed: exit" $? 2
+	is "all-closed: exit" $? 6
 	run_is all-closed valid
 	cell_is all-closed unshare-net udp-send contained
 	replays all-closed
