@@ -228,7 +228,10 @@ run: deps
 SANITIZE := address,undefined
 SUBMAKE := $(MAKE) --no-print-directory
 # sudo forgets the environment, so that it is set behind it
+# What the rig tests record, for scripts/mutants: each guard must be missed by one of them.
+BUNDLES := $(abspath $(O)/bundles)
 RUN_TESTS := $(AS_ROOT) env BUILD=$(O) MUTANT_BUILD=$(O)/mutant SAN_BUILD=$(O)/san O=$(O) \
+	BUNDLES=$(BUNDLES) \
 	scripts/run-tests --logs $(O)/logs
 RIG_TESTS := $(RIGTEST:%=$(O)/rigtest/%) $(RIGSCRIPTS) scripts/mutants
 .PHONY: check-build san-build mutant-build
@@ -243,6 +246,7 @@ check: deps
 	$(Q)$(SUBMAKE) check-build
 	$(Q)$(SUBMAKE) san-build
 	$(Q)$(SUBMAKE) mutant-build
+	$(Q)$(AS_ROOT) rm -rf $(BUNDLES)
 	$(Q)$(RUN_TESTS) \
 		--lint \
 		--unit $(UNIT:%=$(O)/test/%) \
@@ -262,6 +266,7 @@ check-golden: all unit
 check-rig: all unit rigtest
 	$(Q)$(SUBMAKE) san-build
 	$(Q)$(SUBMAKE) mutant-build
+	$(Q)$(AS_ROOT) rm -rf $(BUNDLES)
 	$(Q)$(RUN_TESTS) --rig $(RIG_TESTS)
 
 # Each fuzzer for a while, by clang's libFuzzer. What it finds worth keeping goes to
@@ -277,7 +282,7 @@ fuzz:
 	done
 
 mutants: all
-	$(Q)O=$(O) scripts/mutants $(wildcard $(O)/bundles)
+	$(Q)O=$(O) scripts/mutants $(wildcard $(BUNDLES))
 
 lint:
 	$(Q)scripts/run-tests --lint
