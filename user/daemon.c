@@ -243,15 +243,6 @@ static int complete_trial(struct daemon *d, struct ev_trial *t)
 	return err;
 }
 
-static uint64_t mark_of(const struct ev_trial *t)
-{
-	uint64_t mark = 0;
-
-	for (int i = 0; i < 8; i++)
-		mark = mark << 8 | t->nonce[i];
-	return mark;
-}
-
 /* From before its first process until WATCHED_MAX trials later: what a platform left running is
  * still known then. */
 static int watch_trial(struct daemon *d, const struct ev_trial *t)
@@ -264,7 +255,9 @@ static int watch_trial(struct daemon *d, const struct ev_trial *t)
 		sense_unwatch_mark(d->observe.sense, w->mark);
 		(void)!cgroup_trial_remove(&d->cgroups, w->trial);
 	}
-	*w = (struct watched){ .trial = t->id, .cgroup_id = t->cgroup_id, .mark = mark_of(t) };
+	*w = (struct watched){ .trial = t->id,
+			       .cgroup_id = t->cgroup_id,
+			       .mark = mac_mark(t->nonce) };
 	err = sense_watch_cgroup(d->observe.sense, w->cgroup_id, t->lane);
 	return err ? err : sense_watch_mark(d->observe.sense, w->mark, t->lane);
 }

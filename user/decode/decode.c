@@ -62,7 +62,7 @@ static bool is_packet_hook(uint32_t hook)
 
 static bool same_ring(uint32_t a, uint32_t b)
 {
-	return ring_of(a) == ring_of(b);
+	return snt_ring_of(a) == snt_ring_of(b);
 }
 
 static int read_header(struct snt_hdr *ret, const void *rec, size_t len)

@@ -3,7 +3,7 @@
 
 void sequence_note(struct sequence *s, uint32_t hook, uint32_t cpu, uint64_t seq)
 {
-	__auto_type c = &s->cpu[ring_of(hook)][cpu];
+	__auto_type c = &s->cpu[snt_ring_of(hook)][cpu];
 
 	if (!c->count || seq < c->low)
 		c->low = seq;

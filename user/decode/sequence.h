@@ -9,12 +9,6 @@
 
 #include "user/decode/decode.h"
 
-/* SNT_RING_*: which ring the hook's records are in. */
-static inline uint32_t ring_of(uint32_t hook)
-{
-	return snt_ring_of(hook);
-}
-
 struct sequence {
 	struct {
 		uint64_t low, high, count;

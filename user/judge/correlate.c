@@ -178,19 +178,10 @@ uint64_t cell_key(const char *target, const char *probe, enum arm arm, uint32_t 
 	return h ? h : 1;
 }
 
-static uint64_t mark_of(const uint8_t nonce[EV_NONCE_BYTES])
-{
-	uint64_t mark = 0;
-
-	for (int i = 0; i < 8; i++)
-		mark = mark << 8 | nonce[i];
-	return mark;
-}
-
 static int add_trial(struct correlate *c, const struct ev *ev)
 {
 	const struct ev_trial *t = &ev->trial_new;
-	struct trial_state s = { .t = *t, .mark = mark_of(t->nonce), .new_ns = ev->time_ns };
+	struct trial_state s = { .t = *t, .mark = mac_mark(t->nonce), .new_ns = ev->time_ns };
 	const struct ev_probe *probe = probe_of(c, t->probe);
 	uint8_t token[EV_NONCE_BYTES];
 	int err;

@@ -12,7 +12,6 @@
 #include "user/judge/guard.h"
 
 #define ICMP_REST 4 /* bytes of an error between its checksum and what it quotes: unused, zero */
-#define ANSWER_PREFIX "SENTINEL-ANSWER " /* probes/probe.h */
 
 int quote_keep(struct correlate *c, const struct ev *ev, const struct packet *p)
 {
@@ -41,12 +40,12 @@ int quote_keep(struct correlate *c, const struct ev *ev, const struct packet *p)
 
 static bool is_answer(const struct correlate *c, const struct quote_state *q)
 {
-	char hex[2 * EV_MAC_BYTES + 1], line[sizeof(ANSWER_PREFIX) + sizeof(hex) + 1];
+	char hex[2 * EV_MAC_BYTES + 1], line[sizeof(MAC_ANSWER_PREFIX) + sizeof(hex) + 1];
 	uint8_t mac[EV_MAC_BYTES];
 
 	mac_answer(c->end.key, c->trials.at[q->trial - 1].t.token, mac);
 	hex_encode(hex, mac, sizeof(mac));
-	(void)str_format(line, sizeof(line), ANSWER_PREFIX "%s\n", hex);
+	(void)str_format(line, sizeof(line), MAC_ANSWER_PREFIX "%s\n", hex);
 	return q->len == strlen(line) && !memcmp(q->payload, line, q->len);
 }
 

@@ -8,6 +8,7 @@
  */
 #include <netinet/in.h>
 
+#include "user/base/mac.h"
 #include "user/decode/dns.h"
 #include "user/judge/correlate_state.h"
 #include "user/judge/guard.h"
@@ -15,8 +16,7 @@
 #define DNS_PORT 53
 #define CANARY_PORT 9	   /* discard; rig.h */
 #define LOOPBACK_IFINDEX 1 /* in every network namespace: net/core/dev.c */
-#define SELF_PREFIX "SENTINEL "
-#define FLOWS_MAX 262144 /* remembered; beyond, a frame has no known sender */
+#define FLOWS_MAX 262144   /* remembered; beyond, a frame has no known sender */
 
 static void add_record(struct trial_state *t, uint64_t id)
 {
@@ -180,14 +180,14 @@ static bool is_decoy(struct decoy_state *s, const struct ev *ev,
  * then it is accounted for. A sandbox may have seen one, and dress up as it. */
 static bool is_self(struct correlate *c, const struct packet *p, const struct ev *ev)
 {
-	size_t prefix = strlen(SELF_PREFIX), hex = 2 * EV_NONCE_BYTES;
+	size_t prefix = strlen(MAC_TOKEN_PREFIX), hex = 2 * EV_NONCE_BYTES;
 	char digits[2 * EV_NONCE_BYTES + 1] = "";
 	uint8_t token[EV_NONCE_BYTES];
 	uint32_t index;
 
 	if (p->protocol != IPPROTO_UDP || p->payload_len != prefix + hex + 1 || p->fragment ||
 	    p->dport != CANARY_PORT || p->payload[prefix + hex] != '\n' ||
-	    memcmp(p->payload, SELF_PREFIX, prefix))
+	    memcmp(p->payload, MAC_TOKEN_PREFIX, prefix))
 		return false;
 	memcpy(digits, p->payload + prefix, hex);
 	if (hex_decode(token, sizeof(token), digits) ||

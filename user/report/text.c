@@ -115,6 +115,8 @@ const char *exit_text(int code)
 		return "nothing is worse than provisional";
 	case EXIT_DAMAGED:
 		return "the evidence is damaged";
+	case EXIT_OUTPUT:
+		return "the answer could not be delivered";
 	default:
 		return "unknown";
 	}
