@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 
 #include "user/base/log.h"
+#include "user/base/mac.h"
 #include "user/sense/sense.h"
 
 #define READY_TIMEOUT_MS 5000 /* for the far side to listen */
@@ -25,7 +26,7 @@ static int send_token(struct lane *l, bool from_box, const uint8_t token[EV_NONC
 	char hex[2 * EV_NONCE_BYTES + 1], text[64];
 
 	hex_encode(hex, token, EV_NONCE_BYTES);
-	(void)str_format(text, sizeof(text), "SENTINEL %s\n", hex);
+	(void)str_format(text, sizeof(text), MAC_TOKEN_PREFIX "%s\n", hex);
 	return lane_send_from(l, from_box, text, strlen(text));
 }
 
