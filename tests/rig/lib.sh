@@ -241,14 +241,19 @@ said() { # word
 	if [ -e "$file" ]; then wc -l <"$file"; else echo 0; fi
 }
 
-# The first start of the wrapper hold ends with release_held; meanwhile the test does its mischief.
-hold_again() {
-	rm -rf "$tmp/targets/state/held" "$tmp/targets/state/release"
+# The first start of the wrapper hold ends with release_held; meanwhile the test does its mischief. NAME
+# is what hold was given, held where nothing.
+hold_again() { # name
+	rm -rf "$tmp/targets/state/${1:-held}"
 }
 
-wait_held() {
-	wait_until "a sandbox is held" test -s "$tmp/targets/state/held/pid"
-	held_pid=$(cat "$tmp/targets/state/held/pid" 2>/dev/null)
+wait_held() { # name
+	wait_until "a sandbox is ${1:-held}" test -s "$tmp/targets/state/${1:-held}/pid"
+	held_pid=$(cat "$tmp/targets/state/${1:-held}/pid" 2>/dev/null)
+}
+
+release_held() { # name
+	touch "$tmp/targets/state/${1:-held}/release"
 }
 
 # What the session that is held was given, by the name of its parameter: to, port, probe.
@@ -257,10 +262,6 @@ held_argument() { # name
 
 	parent=$(awk '$1 == "PPid:" { print $2 }' "/proc/$held_pid/status")
 	tr '\0' '\n' <"/proc/$parent/cmdline" | sed -n "s/^$1=//p"
-}
-
-release_held() {
-	touch "$tmp/targets/state/release"
 }
 
 copy_targets() {
@@ -302,6 +303,12 @@ lane_of_held() { # interface: bnd0 or box0
 	for lane in $(lanes_with "$1"); do
 		! nsenter --net="$lane" ip -o -4 addr show dev "$1" | grep -qF "$address" || echo "$lane"
 	done
+}
+
+# Datagrams to nobody, one after the other: from a lane's host they pass W alone.
+send_crowd() { # network namespace, how many
+	nsenter --net="$1" perl -MSocket -e 'socket(my $s, PF_INET, SOCK_DGRAM, 0) or die;
+		send($s, "crowd", 0, pack_sockaddr_in(7, inet_aton("203.0.113.99"))) for 1 .. shift' "$2"
 }
 
 # Links of the daemon of this run alone, by the name of their program: descriptor and id, one a line.
