@@ -241,19 +241,31 @@ said() { # word
 	if [ -e "$file" ]; then wc -l <"$file"; else echo 0; fi
 }
 
-# The first start of the wrapper hold ends with release_held; meanwhile the test does its mischief. NAME
-# is what hold was given, held where nothing.
-hold_again() { # name
-	rm -rf "$tmp/targets/state/${1:-held}"
+# The wrapper hold waits at its first start until it is released; meanwhile the test does its mischief.
+# By a name of its own it can wait at several places.
+again_at() { # place
+	rm -rf "$tmp/targets/state/$1"
 }
 
-wait_held() { # name
-	wait_until "a sandbox is ${1:-held}" test -s "$tmp/targets/state/${1:-held}/pid"
-	held_pid=$(cat "$tmp/targets/state/${1:-held}/pid" 2>/dev/null)
+wait_at() { # place
+	wait_until "a sandbox is $1" test -s "$tmp/targets/state/$1/pid"
+	held_pid=$(cat "$tmp/targets/state/$1/pid" 2>/dev/null)
 }
 
-release_held() { # name
-	touch "$tmp/targets/state/${1:-held}/release"
+release_at() { # place
+	touch "$tmp/targets/state/$1/release"
+}
+
+hold_again() {
+	again_at held
+}
+
+wait_held() {
+	wait_at held
+}
+
+release_held() {
+	release_at held
 }
 
 # What the session that is held was given, by the name of its parameter: to, port, probe.

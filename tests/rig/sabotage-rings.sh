@@ -13,16 +13,16 @@ burst_run() { # name, way, arguments...
 	shift 2
 	rm -rf "$tmp/targets/state/burst"
 	hold_again
-	hold_again spent
+	again_at spent
 	make_way bursts "$way"
 	begin_sentinel "$name" -p udp-send -t "$(target "bursts-$way")" "$@"
 	wait_held
 	kill -STOP "$daemon_pid"
 	[ "$way" != nothing ] || send_crowd "$(lane_of_held bnd0)" 200
 	release_held
-	wait_held spent
+	wait_at spent
 	kill -CONT "$daemon_pid"
-	release_held spent
+	release_at spent
 	finish_sentinel "$name"
 	is "$name: the burst was made" "$(grep -cx -e "$way" "$tmp/targets/state/bursts")" 1
 	rm "$tmp/targets/state/bursts"

@@ -49,9 +49,9 @@ begin_sentinel lossy --lanes 1 --sabotage no-wait --sabotage small-life-ring -p 
 wait_held
 kill -STOP "$daemon_pid"
 release_held
-wait_held spent
+wait_at spent
 kill -CONT "$daemon_pid"
-release_held spent
+release_at spent
 finish_sentinel lossy
 holds "lossy: records were lost" test "$(verdict_of lossy .observer.lost.ring)" -gt 0
 cell_is lossy bursts-calls udp-send inconclusive window-too-short
