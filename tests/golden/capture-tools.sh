@@ -60,8 +60,10 @@ shows_journal_in_tshark() {
 		2>/dev/null || fail "tshark can't read the journal blocks"
 	grep -q '^segment [0-9]* of run ' "$dir/messages" || fail "no segment record"
 	grep -q '^seal: record [0-9]* at ' "$dir/messages" || fail "no seal"
-	tshark -n -r "$1" -Y systemd_journal -T fields -e systemd_journal.field.value 2>/dev/null |
-		grep -q '"type":"seal"' || fail "no JSON in the journal blocks"
+	# not into grep -q, which ends at the first match and would leave tshark with a closed pipe
+	tshark -n -r "$1" -Y systemd_journal -T fields -e systemd_journal.field.value \
+		>"$dir/values" 2>/dev/null || fail "tshark can't read the journal's fields"
+	grep -q '"type":"seal"' "$dir/values" || fail "no JSON in the journal blocks"
 }
 
 survives_editcap() {
