@@ -10,8 +10,8 @@
  * Blind:  io_uring (only io_uring_enter itself shows), buffers beyond the first element of a
  *         vector, user pages that are not in memory.
  * Floor:  5.15.
- * Cost:   5 ns per system call of anybody, 30 ns for the listed ones and for those whose number is a
- *         listed one's of the 32-bit entry (stat, getuid), 300 ns for a marked task's.
+ * Cost:   5 ns per system call of anybody; 30 ns for the listed ones, and for stat and getuid,
+ *         whose numbers are listed for the 32-bit entry; 300 ns for a marked task's.
  *
  * sys_enter emits nothing, so it counts only where it had no room to remember a call; from then on
  * no call is said to have been answered by seccomp.
