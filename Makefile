@@ -61,7 +61,11 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: all run check check-unit check-bpf check-rig check-golden mutants fuzz lint format man \
 	install clean help deps
 
-all: $(PROGRAMS:%=$(O)/%) man
+all: $(PROGRAMS:%=$(O)/%) man $(O)/policies
+
+# Programs find their policies beside them, wherever $(O) is.
+$(O)/policies:
+	$(Q)mkdir -p $(O) && ln -sfn $(abspath policies) $@
 
 # ---- what must be installed ---------------------------------------------------------------------
 # A line for each library that is missing or too old. The stamps are older than anything built.

@@ -73,6 +73,14 @@ says 'not root' 2 'root.*sudo' setpriv --reuid 65534 --regid 65534 --clear-group
 	"$tmp/all/build/sentinel" run -q -o "$tmp/bundle"
 says 'no such target' 2 "error: .*'nowhere'.*sentinel targets" "${run[@]}" -t nowhere
 says 'no such target file' 2 'error: .*nowhere.yaml.*No such file' "${run[@]}" -t "$tmp/nowhere.yaml"
+sed 's/^about: .*/about: another sandbox of that name/' "$rig_folder/../../policies/targets/unshare-net.yaml" \
+	>"$tmp/namesake.yaml"
+says 'two targets of one name' 2 "error: .*'unshare-net' already, from .*name of its own" \
+	"${run[@]}" -t unshare-net -t "$tmp/namesake.yaml"
+sed 's/^about: .*/about: no calibrator/; s/^name: .*/name: deny-all/' \
+	"$rig_folder/../../policies/targets/unshare-net.yaml" >"$tmp/namesake.yaml"
+says 'the name of a calibrator' 2 "error: .*'deny-all' already, from " \
+	"${run[@]}" -t "$tmp/namesake.yaml"
 says 'no such probe' 2 "error: .*'nothing'.*sentinel probes" "${run[@]}" -p nothing
 says 'no such option' 2 "sentinel run: .*'--nothing'" "${run[@]}" --nothing
 says 'an option without its value' 2 'sentinel run: .*requires an argument' "${run[@]}" -t
@@ -85,6 +93,9 @@ without_program sentineld 3
 without_program sentinel-probe 3
 without_program sentinel-collector 3
 says 'no policies' 2 'error: .*policies/targets' "$tmp/alone/build/bin/sentinel" run -q \
+	-o "$tmp/bundle"
+chmod 1777 "$tmp/all/policies/targets"
+says 'policies that anybody may write' 2 'error: .*policies/targets' "$tmp/all/build/sentinel" run -q \
 	-o "$tmp/bundle"
 nothing_left "of runs that never began"
 finish

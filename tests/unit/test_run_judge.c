@@ -272,6 +272,28 @@ static void two_probes(void **state unused_arg)
 	assert_int_equal(r.rejections, 1u << REJECT_FAKE_NOT_ESCAPED);
 }
 
+/* A second calibrator of a role does not hide behind the first. */
+static void two_of_a_role(void **state unused_arg)
+{
+	static const enum outcome out[] = { OUT_CONTAINED,    OUT_ESCAPED,     OUT_CONTAINED,
+					    OUT_INCONCLUSIVE, OUT_UNREACHABLE, OUT_CONTAINED };
+	static const enum role roles[] = { ROLE_TARGET, ROLE_ESCAPES, ROLE_CONTAINS,
+					   ROLE_NEVER,	ROLE_DEAF,    ROLE_ESCAPES };
+	const struct run_probe probe = { "p", true, true };
+	const struct run_facts f = { .probes_n = 1, .probes = &probe };
+	struct cell_result cells[ARRAY_SIZE(out)] = { 0 };
+	struct run_result r = { .cells_n = ARRAY_SIZE(cells), .cells = cells };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cells); i++) {
+		cells[i].role = roles[i];
+		(void)str_copy(cells[i].probe, sizeof(cells[i].probe), "p");
+		cells[i].judgement = judgement_of(out[i]);
+	}
+	assert_false(run_self_test(&r, "p"));
+	run_judge(&r, &f);
+	assert_int_equal(r.rejections, 1u << REJECT_FAKE_NOT_ESCAPED);
+}
+
 /* Calibrators of every verdict beside up to two targets' cells, with every flag. */
 static enum exit_code expected_exit(const struct run_result *r, bool skipped, bool damaged,
 				    bool accept)
@@ -318,9 +340,8 @@ static void every_exit(void **state unused_arg)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_run),
-		cmocka_unit_test(every_self_test),
-		cmocka_unit_test(two_probes),
+		cmocka_unit_test(every_run),  cmocka_unit_test(every_self_test),
+		cmocka_unit_test(two_probes), cmocka_unit_test(two_of_a_role),
 		cmocka_unit_test(every_exit),
 	};
 

@@ -22,28 +22,42 @@ void selection_done(struct selection *s)
 		target_free(s->skipped_targets[i]);
 }
 
-static bool has_target(const struct selection *s, const char *name)
+static const struct target *find_target(const struct selection *s, const char *name)
 {
 	for (size_t i = 0; i < s->targets_n; i++)
 		if (!strcmp(s->targets[i]->name, name))
-			return true;
+			return s->targets[i];
 	for (size_t i = 0; i < s->skipped_n; i++)
 		if (!strcmp(s->skipped_targets[i]->name, name))
-			return true;
-	return false;
+			return s->skipped_targets[i];
+	return NULL;
+}
+
+/* The same file named twice is one target; two files with one name would hide each other. */
+static int check_name(const struct selection *s, const struct target *t, struct diag *d)
+{
+	const struct target *other = find_target(s, t->name);
+	char path[PATH_MAX];
+
+	if (!other)
+		return 0;
+	if (!memcmp(other->digest, t->digest, sizeof(t->digest)))
+		return -EALREADY;
+	return diag_set(
+		d, -EEXIST, t->path, 0, 0,
+		"there is a target '%s' already, from '%s'; give this one a name of its own",
+		t->name, escape_text(path, sizeof(path), other->path, strlen(other->path)));
 }
 
 /* Takes t over. */
 static int take_target(struct selection *s, struct target *t, bool named, struct diag *d)
 {
 	size_t i = s->skipped_n;
+	int err = check_name(s, t, d);
 
-	if (has_target(s, t->name)) {
-		int err = named ? 0
-				: diag_set(d, -EEXIST, t->path, 0, 0,
-					   "there is a target '%s' already", t->name);
+	if (err) {
 		target_free(t);
-		return err;
+		return err == -EALREADY ? 0 : err;
 	}
 	if (s->targets_n == TARGET_LIST_MAX || s->skipped_n == TARGET_LIST_MAX) {
 		target_free(t);

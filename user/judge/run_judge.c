@@ -46,27 +46,35 @@ static bool is_untested(const struct judgement *j, bool reachable)
 
 /* A calibrator's cell that has another verdict than its role demands. A verdict that contradicts
  * the role counts wherever it stands. */
+static bool is_wrong(const struct cell_result *c, bool reachable)
+{
+	if (c->judgement.verdict == demanded(c->role))
+		return false;
+	return !GUARD(CALIBRATOR_UNTESTED, is_untested(&c->judgement, reachable));
+}
+
+/* Any of the role's cells: a second calibrator of one role must come out right as well. */
 static bool came_out_wrong(const struct run_result *r, enum role role, const char *probe,
 			   bool reachable)
 {
-	const struct cell_result *c = cell_of(r, role, probe);
-
-	if (!c || c->judgement.verdict == demanded(role))
-		return false;
-	if (GUARD(CALIBRATOR_UNTESTED, is_untested(&c->judgement, reachable)))
-		return false;
-	return true;
+	for (uint32_t i = 0; i < r->cells_n; i++)
+		if (r->cells[i].role == role && !strcmp(r->cells[i].probe, probe) &&
+		    is_wrong(&r->cells[i], reachable))
+			return true;
+	return false;
 }
 
 static bool failed(const struct run_result *r, enum role role, const char *probe)
 {
-	const struct cell_result *c = cell_of(r, role, probe);
-	bool reachable;
+	for (uint32_t i = 0; i < r->cells_n; i++) {
+		const struct cell_result *c = &r->cells[i];
 
-	if (!c)
-		return true;
-	reachable = !(c->judgement.reasons & REASON_BIT(REASON_TARGET_UNREACHABLE_OUTSIDE));
-	return came_out_wrong(r, role, probe, reachable);
+		if (c->role == role && !strcmp(c->probe, probe) &&
+		    is_wrong(c, !(c->judgement.reasons &
+				  REASON_BIT(REASON_TARGET_UNREACHABLE_OUTSIDE))))
+			return true;
+	}
+	return !cell_of(r, role, probe);
 }
 
 bool run_self_test(const struct run_result *calibrators, const char *probe)

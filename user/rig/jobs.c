@@ -121,7 +121,8 @@ static uint32_t arms_of(const struct jobs_opts *o, const struct target *t,
 
 	if (probe_off(t, p))
 		arms |= 1u << ARM_OFF;
-	return arms & o->arms;
+	/* The instrument's own tests are always whole. */
+	return t->role == ROLE_TARGET ? arms & o->arms : arms;
 }
 
 static void add_cell(struct jobs *j, const struct target *t, const struct probe_manifest *p)
