@@ -387,6 +387,77 @@ static void test_nothing(unused_arg void **state)
 	golden_table("verdict-nothing.txt", &r, &plain);
 }
 
+static void explain(const char *name, const struct cell_result *c, const struct explain_line *lines,
+		    size_t n, bool color)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	assert_int_equal(explain_print(f, c, lines, n, color), 0);
+	(void)fclose(f);
+	assert_clean(text, color);
+	assert_golden(name, text, len);
+	free(text);
+}
+
+static void assert_says(const struct run_result *r, int code, const char *want)
+{
+	struct table_opts o = plain;
+	cleanup_free char *text = NULL;
+	size_t len;
+
+	o.exit_code = code;
+	text = table_of(r, &o, &len);
+	assert_non_null(strstr(text, want));
+}
+
+/* The last line names the one cause that this run has. */
+static void test_exit_line(unused_arg void **state)
+{
+	struct cell_result cells[CELLS_MAX];
+	struct run_result r = good_run(cells);
+
+	assert_says(&r, EXIT_CONTAINED, "exit 0    every scored cell is contained\n");
+	assert_says(&r, EXIT_ESCAPED, "exit 1    at least one attempt escaped\n");
+	assert_says(&r, EXIT_INCONCLUSIVE, "exit 3    something asked for was not tested\n");
+	assert_says(&r, EXIT_DAMAGED, "exit 5    the evidence is damaged\n");
+	cells[0] = cell_of(ROLE_TARGET, "unshare-net", four[0], VERDICT_PROVISIONAL);
+	assert_says(&r, EXIT_CONTAINED,
+		    "exit 0    nothing is worse than provisional, which was accepted\n");
+	assert_says(&r, EXIT_PROVISIONAL, "exit 4    nothing is worse than provisional\n");
+	cells[1] = cell_of(ROLE_TARGET, "unshare-net", four[1], VERDICT_INCONCLUSIVE);
+	assert_says(&r, EXIT_INCONCLUSIVE, "exit 3    1 cell is inconclusive\n");
+	cells[2] = cell_of(ROLE_TARGET, "unshare-net", four[2], VERDICT_INCONCLUSIVE);
+	assert_says(&r, EXIT_INCONCLUSIVE, "exit 3    2 cells are inconclusive\n");
+	r.status = RUN_REJECTED;
+	assert_says(&r, EXIT_INCONCLUSIVE, "exit 3    the run is rejected\n");
+	r = run_of(cells, 1);
+	cells[0] = cell_of(ROLE_TARGET, "unshare-net", four[0], VERDICT_NOT_CLAIMED);
+	assert_says(&r, EXIT_INCONCLUSIVE, "exit 3    nothing was scored\n");
+}
+
+/* An attempt that nobody made is not one that did not cross. */
+static void test_not_made(unused_arg void **state)
+{
+	struct cell_result cells[CELLS_MAX];
+	struct run_result r = run_of(cells, 1);
+
+	cells[0] = cell_of(ROLE_TARGET, "half", four[0], VERDICT_NOT_CLAIMED);
+	assert_string_equal(crossing_text(&cells[0], ARM_ON), "did not cross");
+	assert_says(&r, -1, "it did not cross.");
+	cells[0].attempt = ATTEMPT_NONE;
+	assert_string_equal(crossing_text(&cells[0], ARM_ON), "was not made");
+	assert_string_equal(crossing_text(&cells[0], ARM_OFF), "crossed");
+	assert_string_equal(crossing_text(&cells[0], ARM_ON2), "did not cross");
+	assert_says(&r, -1, "it was not made.");
+	explain("verdict-explain.none.txt", &cells[0], NULL, 0, false);
+	golden_junit("verdict-none.xml", &r);
+	cells[0].n = 2; /* the second may have made it */
+	assert_string_equal(crossing_text(&cells[0], ARM_ON), "did not cross");
+}
+
 /* Any width gives a table, without blanks at a line's end. */
 static void test_widths(unused_arg void **state)
 {
@@ -412,21 +483,6 @@ static void test_letters(unused_arg void **state)
 		for (unsigned int b = a + 1; b < VERDICT_MAX; b++)
 			assert_int_not_equal(verdict_letter((enum verdict)a),
 					     verdict_letter((enum verdict)b));
-}
-
-static void explain(const char *name, const struct cell_result *c, const struct explain_line *lines,
-		    size_t n, bool color)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	assert_non_null(f);
-	assert_int_equal(explain_print(f, c, lines, n, color), 0);
-	(void)fclose(f);
-	assert_clean(text, color);
-	assert_golden(name, text, len);
-	free(text);
 }
 
 static void test_explain(unused_arg void **state)
@@ -530,6 +586,7 @@ int main(void)
 		cmocka_unit_test(test_good),	    cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_rejected),    cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_swollen),	    cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_exit_line),   cmocka_unit_test(test_not_made),
 		cmocka_unit_test(test_widths),	    cmocka_unit_test(test_letters),
 		cmocka_unit_test(test_explain),	    cmocka_unit_test(test_baseline),
 		cmocka_unit_test(test_calibrators), cmocka_unit_test(test_color),

@@ -19,8 +19,8 @@ static void print_field(struct line *l, const char *label, const char *text)
 
 /* ---- what the verdict rests on ---- */
 
-static void print_arm(struct line *l, const char *name, bool present, bool crossed, bool answered,
-		      const uint64_t *records, uint32_t n)
+static void print_arm(struct line *l, const char *name, bool present, const char *crossing,
+		      bool answered, const uint64_t *records, uint32_t n)
 {
 	line_put(l, INK_NONE, 2, "");
 	line_put(l, INK_FAINT, LABEL, name);
@@ -29,10 +29,7 @@ static void print_arm(struct line *l, const char *name, bool present, bool cross
 		line_end(l);
 		return;
 	}
-	line_put(l, INK_NONE, 0,
-		 crossed ? "crossed"
-		 : n	 ? "crossed in one of two"
-			 : "did not cross");
+	line_put(l, INK_NONE, 0, crossing);
 	if (answered)
 		line_put(l, INK_NONE, 0, ", the far side answered");
 	for (uint32_t i = 0; i < n; i++)
@@ -40,9 +37,12 @@ static void print_arm(struct line *l, const char *name, bool present, bool cross
 	line_end(l);
 }
 
-static void print_one_arm(struct line *l, const char *name, const struct arm_result *a)
+static void print_one_arm(struct line *l, const char *name, const struct cell_result *c,
+			  enum arm arm)
 {
-	print_arm(l, name, a->present, a->crossed, a->answered, a->records,
+	const struct arm_result *a = &c->arms[arm];
+
+	print_arm(l, name, a->present, crossing_text(c, arm), a->answered, a->records,
 		  MIN(a->records_n, VERDICT_RECORDS_MAX));
 }
 
@@ -51,10 +51,14 @@ static void print_arms(struct line *l, const struct cell_result *c)
 	struct baseline b;
 
 	baseline_join(c, &b);
-	print_arm(l, "baseline", b.present, b.crossed, b.answered, b.records, b.records_n);
-	print_one_arm(l, "on", &c->arms[ARM_ON]);
-	print_one_arm(l, "off", &c->arms[ARM_OFF]);
-	print_one_arm(l, "on2", &c->arms[ARM_ON2]);
+	print_arm(l, "baseline", b.present,
+		  b.crossed	? "crossed"
+		  : b.records_n ? "crossed in one of two"
+				: "did not cross",
+		  b.answered, b.records, b.records_n);
+	print_one_arm(l, "on", c, ARM_ON);
+	print_one_arm(l, "off", c, ARM_OFF);
+	print_one_arm(l, "on2", c, ARM_ON2);
 }
 
 static void print_facts(struct line *l, const struct cell_result *c)
@@ -72,9 +76,11 @@ static void print_facts(struct line *l, const struct cell_result *c)
 		print_field(l, "grade", grade);
 	if (c->via[0])
 		print_field(l, "via", c->via);
-	(void)str_format(text, sizeof(text), "%" PRIu32 " ms after the last attempt event",
-			 c->window_ms);
-	print_field(l, "watched", text);
+	if (!attempt_not_made(c)) {
+		(void)str_format(text, sizeof(text), "%" PRIu32 " ms after the last attempt event",
+				 c->window_ms);
+		print_field(l, "watched", text);
+	}
 	if (c->n > 1) {
 		(void)str_format(text, sizeof(text), "%" PRIu32 " of %" PRIu32 " crossed",
 				 c->crossed, c->n);
@@ -111,7 +117,7 @@ static void print_verdict(struct line *l, const struct cell_result *c)
 
 static void print_line(struct line *l, const struct explain_line *e, uint64_t from_ns)
 {
-	/* Rings are not in order of time: a line may be a little before the first. */
+	/* The caller chooses the order, so a line may be before the first. */
 	bool before = e->time_ns < from_ns;
 	uint64_t ns = before ? from_ns - e->time_ns : e->time_ns - from_ns;
 	char plain[TEXT_MAX];

@@ -84,7 +84,7 @@ static void put_counts(FILE *f, const struct outcomes *o)
 static void cell_message(const struct run_result *r, const struct cell_result *c, char *out,
 			 size_t n)
 {
-	const char *crossed = c->arms[ARM_ON].crossed ? "crossed" : "did not cross";
+	const char *crossed = crossing_text(c, ARM_ON);
 	const char *grade = grade_text(c->judgement.grade);
 
 	if (c->role == ROLE_TARGET && r->status != RUN_VALID)

@@ -46,7 +46,15 @@ static bool same_words(const struct cell_result *a, const struct cell_result *b)
 	       a->judgement.verdict == b->judgement.verdict &&
 	       a->judgement.reasons == b->judgement.reasons &&
 	       a->judgement.grade == b->judgement.grade &&
-	       a->arms[ARM_ON].crossed == b->arms[ARM_ON].crossed;
+	       !strcmp(crossing_text(a, ARM_ON), crossing_text(b, ARM_ON));
+}
+
+static const char *not_claimed_sentence(const struct cell_result *c)
+{
+	if (c->arms[ARM_ON].crossed)
+		return "The platform does not promise to stop it, and it crossed.";
+	return attempt_not_made(c) ? "The platform does not promise to stop it; it was not made."
+				   : "The platform does not promise to stop it; it did not cross.";
 }
 
 static const char *verdict_sentence(const struct cell_result *c)
@@ -57,9 +65,7 @@ static const char *verdict_sentence(const struct cell_result *c)
 			       ? "Its packets, without payload, reached the far side."
 			       : "What it sent reached the far side.";
 	case VERDICT_NOT_CLAIMED:
-		return c->arms[ARM_ON].crossed
-			       ? "The platform does not promise to stop it, and it crossed."
-			       : "The platform does not promise to stop it; it did not cross.";
+		return not_claimed_sentence(c);
 	case VERDICT_PROVISIONAL:
 		return "It did not cross, but this platform has no way to loosen its control for "
 		       "comparison.";
@@ -131,7 +137,30 @@ static void print_reasons(struct line *l, const struct run_result *r)
 		line_end(l);
 }
 
+static void print_hint(struct line *l, const struct run_result *r)
+{
+	for (uint32_t i = 0; i < r->cells_n; i++) {
+		if (r->cells[i].role != ROLE_TARGET ||
+		    r->cells[i].judgement.verdict == VERDICT_CONTAINED)
+			continue;
+		line_put(l, INK_FAINT, 0,
+			 "sentinel explain BUNDLE TARGET PROBE shows the records behind a verdict");
+		line_end(l);
+		line_end(l);
+		return;
+	}
+}
+
 /* ---- totals ---- */
+
+/* Target cells by verdict. */
+static void count_cells(const struct run_result *r, uint32_t by[VERDICT_MAX])
+{
+	for (uint32_t i = 0; i < r->cells_n; i++)
+		if (r->cells[i].role == ROLE_TARGET &&
+		    (unsigned int)r->cells[i].judgement.verdict < VERDICT_MAX)
+			by[r->cells[i].judgement.verdict]++;
+}
 
 static void print_scores(struct line *l, const struct run_result *r)
 {
@@ -142,10 +171,7 @@ static void print_scores(struct line *l, const struct run_result *r)
 		line_end(l);
 		return;
 	}
-	for (uint32_t i = 0; i < r->cells_n; i++)
-		if (r->cells[i].role == ROLE_TARGET &&
-		    (unsigned int)r->cells[i].judgement.verdict < VERDICT_MAX)
-			by[r->cells[i].judgement.verdict]++;
+	count_cells(r, by);
 	line_putf(l, INK_NONE, 0,
 		  "cells     %" PRIu32 " contained, %" PRIu32 " escaped, %" PRIu32
 		  " provisional, %" PRIu32 " inconclusive; not scored: %" PRIu32 " not claimed",
@@ -200,7 +226,54 @@ static void print_loss(struct line *l, const struct run_result *r, hook_name_fn 
 	print_hook_loss(l, r, name);
 }
 
-static void print_exit(struct line *l, int code)
+/* What this run exits with 3 for: the first that holds, as run_exit_code() asks them. */
+static void put_doubt(struct line *l, const struct run_result *r, const uint32_t by[VERDICT_MAX])
+{
+	uint32_t n = by[VERDICT_INCONCLUSIVE];
+
+	if (r->status != RUN_VALID)
+		line_put(l, INK_NONE, 0, "the run is rejected");
+	else if (n)
+		line_putf(l, INK_NONE, 0, "%" PRIu32 " cell%s inconclusive", n,
+			  n == 1 ? " is" : "s are");
+	else if (!by[VERDICT_CONTAINED] && !by[VERDICT_PROVISIONAL])
+		line_put(l, INK_NONE, 0, "nothing was scored");
+	else
+		line_put(l, INK_NONE, 0, "something asked for was not tested");
+}
+
+/* What the exit code means, one clause. */
+static void put_meaning(struct line *l, const struct run_result *r, int code)
+{
+	uint32_t by[VERDICT_MAX] = { 0 };
+
+	count_cells(r, by);
+	switch (code) {
+	case EXIT_CONTAINED:
+		line_put(l, INK_NONE, 0,
+			 by[VERDICT_PROVISIONAL]
+				 ? "nothing is worse than provisional, which was accepted"
+				 : "every scored cell is contained");
+		return;
+	case EXIT_ESCAPED:
+		line_put(l, INK_NONE, 0, "at least one attempt escaped");
+		return;
+	case EXIT_INCONCLUSIVE:
+		put_doubt(l, r, by);
+		return;
+	case EXIT_PROVISIONAL:
+		line_put(l, INK_NONE, 0, "nothing is worse than provisional");
+		return;
+	case EXIT_DAMAGED:
+		line_put(l, INK_NONE, 0, "the evidence is damaged");
+		return;
+	default: /* no other is known before the table is printed */
+		line_put(l, INK_NONE, 0, "unknown");
+		return;
+	}
+}
+
+static void print_exit(struct line *l, const struct run_result *r, int code)
 {
 	enum ink ink = code == EXIT_CONTAINED ? INK_GOOD
 		       : code == EXIT_ESCAPED ? INK_BAD
@@ -209,7 +282,8 @@ static void print_exit(struct line *l, int code)
 	if (code < 0)
 		return;
 	line_putf(l, ink, 0, "exit %d", code);
-	line_putf(l, INK_NONE, 0, "    %s", exit_text(code));
+	line_put(l, INK_NONE, 0, "    ");
+	put_meaning(l, r, code);
 	line_end(l);
 }
 
@@ -228,9 +302,10 @@ int table_print(FILE *f, const struct run_result *r, const struct table_opts *o)
 	grid_legend(&g, &l);
 	grid_done(&g);
 	print_reasons(&l, r);
+	print_hint(&l, r);
 	print_scores(&l, r);
 	print_skipped(&l, o);
 	print_loss(&l, r, o->hook_name);
-	print_exit(&l, o->exit_code);
+	print_exit(&l, r, o->exit_code);
 	return fflush(f) || ferror(f) ? -EIO : 0;
 }

@@ -99,27 +99,17 @@ const char *role_text(enum role r)
 	return (size_t)r < ARRAY_SIZE(words) ? words[r] : "unknown";
 }
 
-const char *exit_text(int code)
+bool attempt_not_made(const struct cell_result *c)
 {
-	switch (code) {
-	case EXIT_CONTAINED:
-		return "every scored cell is contained";
-	case EXIT_ESCAPED:
-		return "at least one attempt escaped";
-	case EXIT_USAGE:
-		return "the command was not understood";
-	case EXIT_INCONCLUSIVE:
-		return "rejected, inconclusive, nothing scored, or something asked for was not "
-		       "tested";
-	case EXIT_PROVISIONAL:
-		return "nothing is worse than provisional";
-	case EXIT_DAMAGED:
-		return "the evidence is damaged";
-	case EXIT_OUTPUT:
-		return "the answer could not be delivered";
-	default:
-		return "unknown";
-	}
+	/* c->attempt tells of the first repeat's `on` alone: the others may have made theirs. */
+	return c->attempt == ATTEMPT_NONE && c->n <= 1 && !c->arms[ARM_ON].crossed;
+}
+
+const char *crossing_text(const struct cell_result *c, enum arm arm)
+{
+	if (c->arms[arm].crossed)
+		return "crossed";
+	return arm == ARM_ON && attempt_not_made(c) ? "was not made" : "did not cross";
 }
 
 enum verdict role_verdict(enum role r)

@@ -26,7 +26,12 @@ char verdict_letter(enum verdict v);	  /* E C P - ?: told apart without colour *
 enum ink verdict_ink(enum verdict v);
 const char *attempt_text(enum attempt a); /* "seen", "inferred", "none" */
 const char *role_text(enum role r);	  /* "target", or as `calibrator:` names it */
-const char *exit_text(int code);	  /* what an exit code means, one clause */
+
+/* Nothing was tried in `on`, so that silence is not the sandbox's doing. */
+bool attempt_not_made(const struct cell_result *c);
+
+/* What came of an arm's attempt: "crossed", "did not cross" or, of `on`, "was not made". */
+const char *crossing_text(const struct cell_result *c, enum arm arm);
 
 /* What a calibrator must come out as, for a run to be accepted. */
 enum verdict role_verdict(enum role r);
