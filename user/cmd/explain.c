@@ -97,6 +97,16 @@ static int collect(void *arg, const struct ev *ev)
 	return 0;
 }
 
+/* Rings are not in order of time; records of the same time stay in the capture's order. */
+static int by_time(const void *a, const void *b)
+{
+	const struct explain_line *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
 static const struct cell_result *find_cell(const struct judged *j, const struct explain_args *a)
 {
 	for (uint32_t i = 0; i < j->result.cells_n; i++)
@@ -121,6 +131,7 @@ static int explain(const struct explain_args *a, struct judged *j, int *ret_code
 	c->args = a;
 	c->correlate = j->correlate;
 	err = capture_read(a->bundle, collect, c, &j->report, d);
+	qsort(c->lines, c->n, sizeof(c->lines[0]), by_time);
 	if (!err &&
 	    explain_print(stdout, cell, c->lines, c->n, color_wanted(a->color, STDOUT_FILENO)))
 		*ret_code = cmd_output_failed();
