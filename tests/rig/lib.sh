@@ -325,15 +325,15 @@ send_crowd() { # network namespace, how many
 
 # Links of the daemon of this run alone, by the name of their program: descriptor and id, one a line.
 links_of() { # program
-	local info link program
+	local programs
 
-	for info in /proc/"$daemon_pid"/fdinfo/*; do
-		link=$(awk '$1 == "link_id:" { print $2 }' "$info" 2>/dev/null)
-		[ -n "$link" ] || continue
-		program=$(awk '$1 == "prog_id:" { print $2 }' "$info")
-		program=$(bpftool -j prog show id "$program" | jq -r .name)
-		[ "$program" != "$1" ] || echo "${info##*/} $link"
-	done
+	programs=$(bpftool -j prog show | jq -r --arg name "$1" '.[] | select(.name == $name) | .id')
+	awk -v programs="$programs" '
+		BEGIN { n = split(programs, list); for (i = 1; i <= n; i++) wanted[list[i]] = 1 }
+		FNR == 1 { link = "" }
+		$1 == "link_id:" { link = $2 }
+		$1 == "prog_id:" && link != "" && $2 in wanted { sub(".*/", "", FILENAME); print FILENAME, link }
+	' /proc/"$daemon_pid"/fdinfo/* 2>/dev/null
 }
 
 # How many links of a program this run held; now it holds none.

@@ -55,12 +55,16 @@ is "inferred: the exit code" "$code" 3
 
 make_target second-crosses
 sed -i 's/^expect: .*/expect: {namespaces: [user], uid: 65534}/' "$(target second-crosses)"
-run_sentinel one-of-two -p udp-send --lanes 1 --repeat 2 -t "$(target second-crosses)"
+make_target second-fails
+run_sentinel one-of-two -p udp-send --lanes 1 --repeat 2 -t "$(target second-crosses)" \
+	-t "$(target second-fails)"
 run_is one-of-two valid
-is "it was started, twice in each round" "$(said second-crosses)" 4
+is "second-crosses was started, twice in each round" "$(said second-crosses)" 4
+is "second-fails was started, twice in each round" "$(said second-fails)" 4
 cell_is one-of-two second-crosses udp-send escaped
 is "one-of-two: how many crossed" \
 	"$(cell_of one-of-two second-crosses udp-send '"\(.repeats.crossed) of \(.repeats.n)"')" "1 of 2"
+cell_is one-of-two second-fails udp-send inconclusive unstable sandbox-not-alive
 is "one-of-two: the exit code" "$code" 1
 
 for run in no-promise promise no-off inferred one-of-two; do

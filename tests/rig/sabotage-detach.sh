@@ -34,6 +34,8 @@ is "boundary: what crossed at W is known all the same" \
 is "boundary: the exit code" "$code" 3
 
 run_detached from-start snt_world 4 closed
+is "from-start: the far side received what the tap did not see" \
+	"$(verdict_of from-start '.rejected | contains(["witnesses-disagree"])')" true
 is "from-start: status" "$(verdict_of from-start .status)" rejected
 is "from-start: the exit code" "$code" 3
 cell_is from-start closed udp-send inconclusive observer-not-attached
@@ -46,8 +48,11 @@ run_detached answered snt_world 4 closed --sabotage quiet-collector
 is "answered: status" "$(verdict_of answered .status)" rejected
 is "answered: the witnesses disagree" \
 	"$(verdict_of answered '.rejected | contains(["witnesses-disagree"])')" true
-is "answered: on crossed, as far as was seen" \
-	"$(cell_of answered claims-all-blocks-nothing udp-send .arms.on.crossed)" false
+is "answered: baseline and on crossed, as far as was seen" \
+	"$(cell_of answered claims-all-blocks-nothing udp-send '.arms.baseline.crossed or .arms.on.crossed')" \
+	false
+is "answered: what was seen of a baseline" \
+	"$(cell_of answered closed udp-send '.arms.baseline.records | length')" 0
 is "answered: on was answered" \
 	"$(cell_of answered claims-all-blocks-nothing udp-send .arms.on.answered)" true
 cell_is answered claims-all-blocks-nothing udp-send escaped
