@@ -108,6 +108,19 @@ static void test_defaults(unused_arg void **state)
 	target_free(t);
 }
 
+/* The calibrator that never starts is the one that needs no {cmd}. */
+static void test_never_started(unused_arg void **state)
+{
+	static const char text[] = HEAD EXPECT CLAIMS "run: [/bin/true]\n"
+						      "calibrator: never-started\n";
+	struct target *t = NULL;
+	char path[64];
+
+	assert_int_equal(load_text(&t, text, strlen(text), path, NULL), 0);
+	assert_int_equal(t->role, ROLE_NEVER);
+	target_free(t);
+}
+
 static void test_matching(unused_arg void **state)
 {
 	static const char *const tcp[] = { "@tcp" };
@@ -181,9 +194,9 @@ static const struct {
 	{ HEAD EXPECT CLAIMS,
 	  "1:1: 'run' is missing in a target: expected a list of arguments, with \"{cmd}\"" },
 
-	{ "schema: 2\n", "1:9: '2' stands where a number from 1 to 1 is expected" },
-	{ "schema: '1'\n", "1:9: '1' stands where a number from 1 to 1 is expected" },
-	{ "schema: [1]\n", "1:9: a list stands where a number from 1 to 1 is expected" },
+	{ "schema: 2\n", "1:9: '2' stands here: expected 1" },
+	{ "schema: '1'\n", "1:9: '1' stands here: expected 1" },
+	{ "schema: [1]\n", "1:9: a list stands here: expected 1" },
 	{ "name: Box\n", "1:7: 'Box' is no name: expected 1 to 63 of a-z, 0-9 and '-'" },
 	{ "name: ../x\n", "1:7: '../x' is no name: expected 1 to 63 of a-z, 0-9 and '-'" },
 	{ "name: \"a\\0b\"\n", "1:7: a NUL byte in a text: expected none" },
@@ -257,9 +270,15 @@ static const struct {
 	{ "run: [sh, '{cmd} x']\n",
 	  "1:11: '{cmd}' inside of an argument: expected an argument of its own, since it becomes "
 	  "several" },
+	{ HEAD EXPECT CLAIMS "run: [box, cmd]\n",
+	  "6:6: no \"{cmd}\" in 'run': expected it as an argument of its own" },
+	{ HEAD EXPECT CLAIMS "run: [box]\ncalibrator: contains\n",
+	  "6:6: no \"{cmd}\" in 'run': expected it as an argument of its own" },
 	{ "lane: shut\n", "1:7: 'shut' stands where open or closed is expected" },
 	{ OFF("{probes: ['*']}"),
 	  "8:5: an off entry that loosens nothing: expected 'run' or 'lane'" },
+	{ OFF("{probes: ['*'], run: [box, --net]}"),
+	  "8:26: no \"{cmd}\" in 'run': expected it as an argument of its own" },
 	{ OFF("{run: [a]}"),
 	  "8:5: 'probes' is missing in an off entry: expected a list of probes" },
 	{ OFF("{probes: ['*'], run: ['{oops}']}"),
@@ -510,7 +529,7 @@ int main(void)
 		cmocka_unit_test(test_expand),	     cmocka_unit_test(test_expand_once),
 		cmocka_unit_test(test_expand_long),  cmocka_unit_test(test_own_files),
 		cmocka_unit_test(test_find_missing), cmocka_unit_test(test_available),
-		cmocka_unit_test(test_source_text),
+		cmocka_unit_test(test_source_text),  cmocka_unit_test(test_never_started),
 	};
 
 	return cmocka_run_group_tests_name("target", tests, NULL, NULL);

@@ -490,6 +490,44 @@ static char **argv_copy(char *const *argv)
 	return copy;
 }
 
+/* The value that a mapping gives for name, once yaml_mapping() has found it right; NULL: none. */
+static yaml_node_t *value_of_key(struct yaml *y, yaml_node_t *mapping, const char *name)
+{
+	for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
+	     pair < mapping->data.mapping.pairs.top; pair++) {
+		yaml_node_t *key = yaml_document_get_node(&y->doc, pair->key);
+
+		if (!strcmp((const char *)key->data.scalar.value, name))
+			return yaml_document_get_node(&y->doc, pair->value);
+	}
+	return NULL;
+}
+
+static int check_cmd(struct yaml *y, yaml_node_t *mapping, char *const *run)
+{
+	if (!run)
+		return 0;
+	for (; *run; run++)
+		if (!strcmp(*run, "{cmd}"))
+			return 0;
+	return yaml_error(y, value_of_key(y, mapping, "run"),
+			  "no \"{cmd}\" in 'run': expected it as an argument of its own");
+}
+
+/* What starts nothing can't be told from what holds everything; one calibrator is just that. Only
+ * once all keys are read is it known who that is. */
+static int check_cmds(struct yaml *y, yaml_node_t *root, const struct target *t)
+{
+	int r;
+
+	if (t->role == ROLE_NEVER)
+		return 0;
+	r = check_cmd(y, root, t->run);
+	for (size_t i = 0; r >= 0 && i < t->off_n; i++)
+		r = check_cmd(y, yaml_item(y, value_of_key(y, root, "off"), i), t->off[i].run);
+	return r;
+}
+
 /* What a file may leave out. */
 static int fill_defaults(struct yaml *y, yaml_node_t *root, struct target *t)
 {
@@ -531,6 +569,8 @@ static int parse(struct target *t, const char *text, size_t len, struct diag *d)
 	if (r < 0)
 		return r;
 	r = yaml_mapping(&y, root, "a target", target_keys, ARRAY_SIZE(target_keys), t);
+	if (r >= 0)
+		r = check_cmds(&y, root, t);
 	if (r >= 0)
 		r = fill_defaults(&y, root, t);
 	yaml_close(&y);

@@ -230,10 +230,13 @@ int yaml_u32(struct yaml *y, yaml_node_t *node, uint32_t min, uint32_t max, uint
 {
 	char kind[80];
 
-	if (parse_u32(plain_text(node), min, max, ret) < 0)
-		return yaml_error(y, node, "%s stands where a number from %u to %u is expected",
-				  yaml_kind(node, kind, sizeof(kind)), min, max);
-	return 0;
+	if (parse_u32(plain_text(node), min, max, ret) >= 0)
+		return 0;
+	(void)yaml_kind(node, kind, sizeof(kind));
+	if (min == max)
+		return yaml_error(y, node, "%s stands here: expected %u", kind, min);
+	return yaml_error(y, node, "%s stands where a number from %u to %u is expected", kind, min,
+			  max);
 }
 
 int yaml_duration(struct yaml *y, yaml_node_t *node, uint32_t max_ms, uint32_t *ret_ms)
