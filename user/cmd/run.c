@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <argp.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "user/base/log.h"
@@ -299,7 +300,44 @@ static int report(const struct run *r)
 	return shown || written ? EXIT_OUTPUT : code;
 }
 
-/* Everything that can be refused is refused before there is a folder. */
+/* What was seen until then is in the bundle, and shown where it came to a verdict: whoever reads
+ * the result by machine is to find a rejected run, not nothing. */
+static int report_aborted(const struct run *r)
+{
+	char path[PATH_MAX];
+	int code;
+
+	if (str_format(path, sizeof(path), "%s/verdict.json", r->folder.path) || access(path, R_OK))
+		return EXIT_INCONCLUSIVE;
+	code = report(r);
+	return code == EXIT_OUTPUT || code == EXIT_DAMAGED ? code : EXIT_INCONCLUSIVE;
+}
+
+static int open_junit(struct run *r, struct diag *d)
+{
+	if (!r->args->junit)
+		return 0;
+	r->junit = fopen(r->args->junit, "we");
+	if (!r->junit)
+		return diag_set(d, -errno, NULL, 0, 0, "can't write '%s': %s", r->args->junit,
+				strerror(errno));
+	return 0;
+}
+
+/* An empty file would be taken for a result. By lstat(): a link such as /dev/stdout stays. */
+static void close_junit(struct run *r)
+{
+	struct stat st;
+
+	if (!r->junit)
+		return;
+	(void)fclose(r->junit);
+	if (!lstat(r->args->junit, &st) && S_ISREG(st.st_mode) && !st.st_size)
+		(void)unlink(r->args->junit);
+}
+
+/* Everything that can be refused is refused before there is a folder. A target file is checked
+ * before we ask for root: who writes one needs no more than that. */
 static int prepare(struct run *r, struct selection *s, struct diag *d)
 {
 	const struct run_args *a = r->args;
@@ -307,44 +345,50 @@ static int prepare(struct run *r, struct selection *s, struct diag *d)
 
 	if (err)
 		return err;
+	if (geteuid() != 0)
+		return diag_set(d, -EPERM, NULL, 0, 0,
+				"must be root, to enter network namespaces and load BPF; try: sudo "
+				"sentinel run");
 	r->schedule = schedule_of(a, s);
 	err = jobs_new(&r->jobs, &r->schedule.jobs, d);
+	if (!err)
+		err = open_junit(r, d);
 	return err ? err : bundle_folder_make(&r->folder, a->folder, d);
 }
 
-static int run(const struct run_args *a, struct selection *s, FILE *junit)
+static int run(const struct run_args *a, struct selection *s)
 {
-	struct run r = { .args = a, .selected = s, .junit = junit };
+	struct run r = { .args = a, .selected = s };
 	struct diag d = { .text = "" };
 	int code;
 
 	if (prepare(&r, s, &d)) {
 		code = cmd_fail(&d, EXIT_USAGE);
 	} else {
-		code = conduct(&r, &d) ? cmd_fail(&d, EXIT_INCONCLUSIVE) : report(&r);
+		if (conduct(&r, &d)) {
+			(void)cmd_fail(&d, EXIT_INCONCLUSIVE);
+			code = report_aborted(&r);
+		} else {
+			code = report(&r);
+		}
 		if (!access(r.folder.path, F_OK))
 			log_info("evidence: %s", r.folder.path);
 	}
+	close_junit(&r);
 	jobs_free(r.jobs);
 	return code;
 }
 
-static int open_junit_and_run(const struct run_args *a)
+static int select_and_run(const struct run_args *a)
 {
-	cleanup_file FILE *junit = a->junit ? fopen(a->junit, "we") : NULL;
-	struct selection *s;
+	struct selection *s = calloc(1, sizeof(*s));
 	int code;
 
-	if (a->junit && !junit) {
-		log_error("can't write '%s': %s", a->junit, strerror(errno));
-		return EXIT_OUTPUT;
-	}
-	s = calloc(1, sizeof(*s));
 	if (!s) {
 		log_error("out of memory");
 		return EXIT_USAGE;
 	}
-	code = run(a, s, junit);
+	code = run(a, s);
 	selection_done(s);
 	free(s);
 	return code;
@@ -383,11 +427,6 @@ int cmd_run(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		return EXIT_USAGE;
 	cmd_log(a.output.json);
-	if (geteuid() != 0) {
-		log_error("must be root, to enter network namespaces and load BPF; try: sudo "
-			  "sentinel run");
-		return EXIT_USAGE;
-	}
 	catch_signals();
-	return open_junit_and_run(&a);
+	return select_and_run(&a);
 }
