@@ -26,25 +26,55 @@ static int print_target(const char *path, struct diag *d)
 	return 0;
 }
 
+struct targets_args {
+	char **files;
+	size_t n;
+};
+
+static error_t parse(int key, char *arg unused_arg, struct argp_state *state)
+{
+	struct targets_args *a = state->input;
+
+	if (key != ARGP_KEY_ARGS)
+		return ARGP_ERR_UNKNOWN;
+	a->files = state->argv + state->next;
+	a->n = (size_t)(state->argc - state->next);
+	return 0;
+}
+
+static int print_files(const struct targets_args *a)
+{
+	struct diag d = { .text = "" };
+
+	for (size_t i = 0; i < a->n; i++)
+		if (print_target(a->files[i], &d))
+			return cmd_fail(&d, EXIT_USAGE);
+	return 0;
+}
+
 int cmd_targets(int argc, char **argv)
 {
 	static const struct argp argp = {
 		NULL,
-		NULL,
-		NULL,
+		parse,
+		"[FILE...]",
 		"List the targets: the sandbox platforms that can be tested, and what is missing "
-		"where one can't be tested here.",
+		"where one can't be tested here. Of target files that are named, those: the first "
+		"that is broken ends it, with exit status 2.",
 		NULL,
 		NULL,
 		NULL
 	};
 	char folder[PATH_MAX];
+	struct targets_args a = { .n = 0 };
 	char **paths = NULL;
 	struct diag d = { .text = "" };
 	int err;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, NULL))
+	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		return EXIT_USAGE;
+	if (a.n)
+		return print_files(&a);
 	if (cmd_policies(folder, sizeof(folder), "targets", &d))
 		return cmd_fail(&d, EXIT_USAGE);
 	err = targets_find(folder, &paths);
