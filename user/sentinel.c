@@ -43,8 +43,12 @@ static void hold_standard_descriptors(void)
 /* argp and getopt call the program what argv[0] says. */
 static int run_command(int (*run)(int argc, char **argv), int argc, char **argv)
 {
-	static char name[32];
+	static char name[32], help[] = "--help";
 
+	/* argp knows no short one */
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (!strcmp(argv[i], "-h"))
+			argv[i] = help;
 	(void)str_format(name, sizeof(name), "sentinel %s", argv[0]);
 	argv[0] = name;
 	return run(argc, argv);
@@ -58,7 +62,7 @@ static int dispatch(int argc, char **argv)
 		usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		usage(stdout);
 		return 0;
 	}
