@@ -34,6 +34,8 @@ struct story {
 	/* the session */
 	bool alive1_wrong, alive2_missing, other_instance, ran_missing, ran_wrong, ran_elsewhere;
 	/* the attempt */
+	bool noise_to_one, old_address, old_token, idle_token, anothers_drop, sent_twice,
+		icmp_trailer;
 	bool at_b, dropped, tcp, closed, local, elsewhere, shortage, only_call;
 	bool blind_tap;
 	bool no_attempt, unmarked_attempt, other_destination, only_send_event, not_refused,
@@ -252,6 +254,8 @@ static void drop(struct run *r, const struct ev_trial *t)
 	struct ev ev = { .type = EV_DROP, .hook = SNT_HOOK_KFREE_SKB, .lane = r->lane };
 
 	(void)str_copy(ev.drop.reason_name, sizeof(ev.drop.reason_name), "NETFILTER_DROP");
+	if (r->s->anothers_drop)
+		ev.flags = SNT_F_OWNER;
 	ev.drop.eth_proto = 0x0800;
 	ev.drop.head_len = build_ip(ev.drop.head, IPPROTO_UDP, t->daddr, PORT, "", 0);
 	push(r, &ev);
@@ -284,7 +288,7 @@ static void attempt(struct run *r, const struct ev_trial *t, const struct part *
 	if (own && r->s->shortage)
 		call.call.ret = -EMFILE;
 	push(r, &call);
-	if (own && (r->s->local || r->s->elsewhere)) {
+	for (int i = 0; own && i < (r->s->sent_twice ? 2 : r->s->local || r->s->elsewhere); i++) {
 		struct ev ev = { .type = EV_PACKET, .hook = SNT_HOOK_CG_EGRESS, .lane = r->lane };
 		uint8_t bytes[256];
 
@@ -352,6 +356,10 @@ static void icmp_quote(struct run *r, bool other)
 	memset(bytes + 20, 0, 8);
 	bytes[20] = 3, bytes[21] = 3;
 	len += 28;
+	if (r->s->icmp_trailer) {
+		memset(bytes + len, 'x', 8);
+		len += 8;
+	}
 	bytes[2] = (uint8_t)(len >> 8), bytes[3] = (uint8_t)len;
 	ev.packet.data = bytes;
 	ev.packet.data_len = ev.packet.len = len;
@@ -363,6 +371,7 @@ static void icmp_quote(struct run *r, bool other)
 static void on_troubles(struct run *r, const struct ev_trial *t)
 {
 	static const uint8_t other[16] = { [10] = 0xff, 0xff, 203, 0, 113, 99 };
+	static const uint8_t group[16] = { [10] = 0xff, 0xff, 224, 0, 0, 22 };
 	const struct story *s = r->s;
 	struct ev gap = { .type = EV_GAP };
 
@@ -391,12 +400,21 @@ static void on_troubles(struct run *r, const struct ev_trial *t)
 		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_IGMP, other, 0x1600, "", FORWARDED, 0);
 	if (s->icmp_error)
 		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_ICMP, other, 0, "quoted", 0, 0);
-	if (r->crossed.lane == r->lane && (s->icmp_answer || s->icmp_other_answer))
+	if (r->crossed.lane == r->lane &&
+	    (s->icmp_trailer || s->icmp_answer || s->icmp_other_answer))
 		icmp_quote(r, s->icmp_other_answer);
 	if (s->on_reset)
 		packet(r, SNT_HOOK_WORLD, t, IPPROTO_TCP, t->daddr, PORT, "", 0x04, 0);
 	if (s->on_noise)
-		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_IGMP, other, 0x1600, "", 0, 0);
+		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_IGMP, group, 0x1600, "", 0, 0);
+	if (s->noise_to_one)
+		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_IGMP, other, 0x1600, "hidden", 0, 0);
+	if (r->crossed.lane == r->lane && s->old_address)
+		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, r->crossed.daddr, PORT, "hidden", 0,
+		       0);
+	if (r->crossed.lane == r->lane && s->old_token)
+		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, other, 53,
+		       token_line(r->crossed.token), 0, 0);
 	if (s->on_other_channel)
 		packet(r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, other, 53, token_line(t->token), 0, 0);
 	if (s->on_truncated)
@@ -670,6 +688,9 @@ static void tell(const struct story *s, struct run_result *ret)
 	for (uint32_t i = 0; s->flood && i <= FLOOD; i++)
 		packet(&r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, canary_address, 1234, "flood", 0, 0);
 	target_rounds(&r);
+	if (s->idle_token)
+		packet(&r, SNT_HOOK_WORLD, NULL, IPPROTO_UDP, r.crossed.daddr, PORT,
+		       token_line(r.crossed.token), 0, 0);
 	if (s->anothers_telemetry)
 		telemetry(&r, "deaf");
 	if (s->own_telemetry)
@@ -860,6 +881,41 @@ static void rows(void **state unused_arg)
 		  VERDICT_INCONCLUSIVE,
 		  R(UNEXPLAINED_TRAFFIC),
 		  RUN_VALID },
+		{ "an ICMP error with more behind its quote",
+		  { .icmp_trailer = true, .repeat = 2 },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_VALID },
+		{ "noise that is told to one",
+		  { .noise_to_one = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_VALID },
+		{ "bytes to the address of an earlier trial",
+		  { .old_address = true, .repeat = 2 },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_VALID },
+		{ "an earlier trial's token while another runs",
+		  { .old_token = true, .repeat = 2 },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_VALID },
+		{ "an earlier trial's token while nobody runs",
+		  { .idle_token = true },
+		  VERDICT_CONTAINED,
+		  0,
+		  RUN_VALID },
+		{ "accepted, and another's packet dropped",
+		  { .not_refused = true, .dropped = true, .anothers_drop = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(BOUNDARY_SHARED),
+		  RUN_VALID },
+		{ "two sent, one dropped",
+		  { .not_refused = true, .dropped = true, .sent_twice = true, .elsewhere = true },
+		  VERDICT_INCONCLUSIVE,
+		  R(BOUNDARY_SHARED),
+		  RUN_VALID },
 		{ "an ICMP error",
 		  { .icmp_error = true },
 		  VERDICT_INCONCLUSIVE,
@@ -902,8 +958,8 @@ static void rows(void **state unused_arg)
 		  RUN_VALID },
 		{ "delivered where it was sent",
 		  { .not_refused = true, .local = true },
-		  VERDICT_CONTAINED,
-		  0,
+		  VERDICT_INCONCLUSIVE,
+		  R(BOUNDARY_SHARED),
 		  RUN_VALID },
 		{ "sent by another link",
 		  { .not_refused = true, .elsewhere = true },

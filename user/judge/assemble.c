@@ -355,17 +355,17 @@ static enum off_state off_of(const struct ev_cell *cell, const struct trial_stat
 }
 
 /*
- * What the attempt sent neither stayed inside nor was stopped by anybody that could be credited. It
- * left by a link that is not the lane's; or it vanished with neither B nor a drop to show for it;
- * or it crossed B and died in the rig, where nothing belongs to a sandbox.
+ * What the attempt sent was stopped by nobody that could be credited. It left by a link that is not
+ * the lane's; or somebody took it, on a loopback or out of sight, since nobody refused it and
+ * nothing dropped it; or it crossed B and died in the rig, where nothing belongs to a sandbox.
  */
 static bool left_unseen(const struct trial_state *t)
 {
 	if (t->packet_b)
 		return !t->t.closed && !token_arrived(t) && !t->signal;
-	if (t->drop[0])
+	if (t->drop[0] && t->drops >= t->sent)
 		return false;
-	return t->packet_elsewhere || (t->call_accepted && !t->packet_local);
+	return t->packet_elsewhere || t->call_accepted || (t->attempt_ns && !t->refused);
 }
 
 static void fill_on(const struct correlate *c, const struct trial_state *on, struct facts *f)

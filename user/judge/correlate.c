@@ -204,6 +204,8 @@ static int add_trial(struct correlate *c, const struct ev *ev)
 	if (!err)
 		err = idmap_set(&c->by_cell, cell_key(t->target, t->probe, t->arm, t->repeat),
 				t->id);
+	if (!err)
+		c->last_trial[t->lane] = t->id;
 	return err;
 }
 
@@ -464,13 +466,17 @@ static int see_gap(struct correlate *c, const struct ev *ev)
 	return err;
 }
 
+/* A run has at most 64 of each (user/cmd/select.h); a stranger's capture could claim any number. */
+#define NAMES_MAX 256
+#define CELLS_MAX 8192
+
 static int add_cell(struct correlate *c, const struct ev_cell *cell)
 {
 	uint64_t key = cell_key(cell->target, cell->probe, ARM_NONE, 0);
 	uint32_t known;
 	int err;
 
-	if (!target_of(c, cell->target) || !probe_of(c, cell->probe) ||
+	if (c->cells.n == CELLS_MAX || !target_of(c, cell->target) || !probe_of(c, cell->probe) ||
 	    idmap_get(&c->known_cells, key, &known))
 		return -EBADMSG;
 	err = idmap_set(&c->known_cells, key, 1);
@@ -489,9 +495,13 @@ static int see_log(struct correlate *c, const struct ev *ev)
 		c->begin = ev->run_begin;
 		return 0;
 	case EV_TARGET:
-		return target_of(c, ev->target.name) ? -EBADMSG : list_add(&c->targets, ev->target);
+		if (c->targets.n == NAMES_MAX || target_of(c, ev->target.name))
+			return -EBADMSG;
+		return list_add(&c->targets, ev->target);
 	case EV_PROBE:
-		return probe_of(c, ev->probe.name) ? -EBADMSG : list_add(&c->probes, ev->probe);
+		if (c->probes.n == NAMES_MAX || probe_of(c, ev->probe.name))
+			return -EBADMSG;
+		return list_add(&c->probes, ev->probe);
 	case EV_CELL:
 		return add_cell(c, &ev->cell);
 	case EV_LANE:

@@ -68,8 +68,8 @@ struct trial_state {
 	int refused;	     /* errno of a refused decisive call, 0 = none */
 	bool refused_no_enter;
 	bool packet_a, packet_b; /* its own packets seen inside / at B */
-	bool packet_local;	 /* ... on a loopback device: delivered where they were sent */
 	bool packet_elsewhere;	 /* ... on a device that is neither that nor the lane's */
+	uint32_t sent, drops;	 /* its own packets at the root cgroup's egress; those that died */
 	char drop[EV_NAME_MAX];	 /* reason of the last drop of its packets, and where */
 
 	/* W */
@@ -141,6 +141,7 @@ struct correlate {
 	bool unexplained_overflow[SNT_SLOT_MAX];
 	struct attach_state attach[SNT_HOOK_MAX][SNT_SLOT_MAX];
 	struct ev_lane lanes[SNT_SLOT_MAX];
+	uint32_t last_trial[SNT_SLOT_MAX]; /* registered in the lane; 0 = none */
 
 	struct idmap by_dest;	  /* lane and destination -> the newest trial */
 	struct idmap by_cell;	  /* target, probe, arm, repeat -> trial */
@@ -155,9 +156,10 @@ struct correlate {
 
 	/* of the record being looked at */
 	const struct ev *now;
-	bool now_self;	      /* a canary or decoy of ours */
-	bool now_elsewhere;   /* ... and the trial is another lane's */
-	uint32_t now_matched; /* a trial whose token is in it; 0 = none */
+	const struct packet *now_packet; /* NULL: not well-formed */
+	bool now_self;			 /* a canary or decoy of ours */
+	bool now_elsewhere;		 /* ... and the trial is another lane's */
+	uint32_t now_matched;		 /* a trial whose token is in it; 0 = none */
 };
 
 struct trial_state *trial_get(struct correlate *c, uint32_t id); /* NULL: unknown */

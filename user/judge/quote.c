@@ -6,6 +6,7 @@
  * that is known at the end, so errors are kept until then.
  */
 #include <netinet/in.h>
+#include <sys/socket.h>
 
 #include "user/base/mac.h"
 #include "user/judge/correlate_state.h"
@@ -28,6 +29,10 @@ int quote_keep(struct correlate *c, const struct ev *ev, const struct packet *p)
 	    !in.transport || in.protocol != IPPROTO_UDP ||
 	    memcmp(in.src, p->dst, sizeof(in.src)) != 0 || in.payload_len > sizeof(q.payload) ||
 	    c->quotes.n == UNEXPLAINED_MAX)
+		return -ENOENT;
+	/* Nothing before, between or behind: what a quote does not need could carry anything. */
+	if (in.payload + in.payload_len != p->payload + p->payload_len ||
+	    p->payload_len - ICMP_REST - in.payload_len != (in.family == AF_INET ? 28u : 48u))
 		return -ENOENT;
 	t = trial_by_dest(c, ev->lane, in.src, in.sport);
 	if (!t || !t->token_tap)

@@ -56,6 +56,49 @@ static void check_channel(const struct correlate *c, struct trial_state *t, uint
 		name_channel(t->via, protocol, dst, dport);
 }
 
+static uint64_t flow_key(uint32_t lane, const struct packet *p)
+{
+	uint64_t h = 0xcbf29ce484222325ull ^ lane;
+
+	for (int i = 0; i < 16; i++)
+		h = (h ^ p->src[i]) * 0x100000001b3ull;
+	for (int i = 0; i < 16; i++)
+		h = (h ^ p->dst[i]) * 0x100000001b3ull;
+	h = (h ^ ((uint64_t)p->protocol << 32 | (uint32_t)p->sport << 16 | p->dport)) *
+	    0x100000001b3ull;
+	return h ? h : 1;
+}
+
+/* Whether another trial was in its arm, in this lane, when the record was made. */
+static bool another_runs(const struct correlate *c, const struct trial_state *t,
+			 const struct ev *ev)
+{
+	const struct trial_state *last;
+
+	if (ev->lane >= SNT_SLOT_MAX || !c->last_trial[ev->lane])
+		return false;
+	last = &c->trials.at[c->last_trial[ev->lane] - 1];
+	return last->t.id != t->t.id && ev->time_ns >= last->new_ns &&
+	       (!last->end_ns || ev->time_ns <= last->end_ns);
+}
+
+/*
+ * After its arm a trial has only what its own sockets left behind, as A saw them. A frame to its
+ * address, or with its token, that another's socket sent is that other's; one whose sender nobody
+ * saw is its own only while no other sandbox is at work in the lane.
+ */
+static bool is_strangers(const struct correlate *c, const struct trial_state *t,
+			 const struct packet *p, const struct ev *ev)
+{
+	uint32_t sender = 0;
+
+	if (!t->end_ns || ev->time_ns <= t->end_ns)
+		return false;
+	if (p && p->transport)
+		(void)idmap_get(&c->by_flow, flow_key(ev->lane, p), &sender);
+	return sender ? sender != t->t.id : another_runs(c, t, ev);
+}
+
 static void matched_at_tap(void *arg, uint32_t trial, enum match_form form unused_arg)
 {
 	struct correlate *c = arg;
@@ -71,7 +114,8 @@ static void matched_at_tap(void *arg, uint32_t trial, enum match_form form unuse
 	add_record(t, c->now->id);
 	/* Its nonce stands in /proc/PID/cmdline for all to read: another lane's sandbox can send
 	 * its token. That is a doubt, about both lanes, and no escape. */
-	if (GUARD(TOKEN_OF_ANOTHER_LANE, c->now->lane != t->t.lane)) {
+	if (GUARD(TOKEN_OF_ANOTHER_LANE, c->now->lane != t->t.lane) ||
+	    GUARD(TOKEN_OF_A_STRANGER, is_strangers(c, t, c->now_packet, c->now))) {
 		t->elsewhere = true;
 		c->now_elsewhere = true;
 		return;
@@ -92,6 +136,9 @@ static void matched_in_log(void *arg, uint32_t trial, enum match_form form unuse
 		t->elsewhere = true;
 		return;
 	}
+	/* The log has no sender: after the arm the tap alone tells. */
+	if (t->end_ns && c->now->time_ns > t->end_ns)
+		return;
 	t->token_log = true;
 	check_channel(c, t, (uint8_t)r->protocol, r->daddr, r->dport);
 }
@@ -216,19 +263,6 @@ static bool is_signal(const struct packet *p)
 	       (p->tcp_flags & TCP_FLAG_SYN && !(p->tcp_flags & TCP_FLAG_ACK));
 }
 
-static uint64_t flow_key(uint32_t lane, const struct packet *p)
-{
-	uint64_t h = 0xcbf29ce484222325ull ^ lane;
-
-	for (int i = 0; i < 16; i++)
-		h = (h ^ p->src[i]) * 0x100000001b3ull;
-	for (int i = 0; i < 16; i++)
-		h = (h ^ p->dst[i]) * 0x100000001b3ull;
-	h = (h ^ ((uint64_t)p->protocol << 32 | (uint32_t)p->sport << 16 | p->dport)) *
-	    0x100000001b3ull;
-	return h ? h : 1;
-}
-
 static int unexplained(struct correlate *c, const struct ev *ev, const struct packet *p)
 {
 	struct unexplained_state s = { .lane = ev->lane, .time_ns = ev->time_ns, .id = ev->id };
@@ -257,7 +291,8 @@ static bool is_noise(const struct packet *p)
 	case NOISE_ARP:
 		return true;
 	case NOISE_IGMP:
-		return p->ttl == 1;
+		/* Told to a group, which host does not forward: TTL 1 alone may be 2 less a hop. */
+		return p->ttl == 1 && p->dst[12] >> 4 == 0xe;
 	case NOISE_MLD:
 		return p->ttl == 1 && (local || nobody);
 	case NOISE_ND:
@@ -273,6 +308,7 @@ static int at_world(struct correlate *c, const struct ev *ev, const struct packe
 	uint64_t lost;
 	int err;
 
+	c->now_packet = p;
 	c->now_self = p && is_self(c, p, ev);
 	err = stream_push(c->world, ev);
 	if (err)
@@ -292,6 +328,8 @@ static int at_world(struct correlate *c, const struct ev *ev, const struct packe
 			return err;
 	}
 	t = p && !c->now_matched ? addressed_trial(c, p, ev->lane) : NULL;
+	if (t && GUARD(SIGNAL_OF_A_STRANGER, is_strangers(c, t, p, ev)))
+		return unexplained(c, ev, p);
 	/* A bare segment is its connection's, so without a connection it is nobody's. */
 	if (!t || (!is_signal(p) && !t->signal && !t->token_tap))
 		return GUARD(WORLD_UNEXPLAINED, true) ? unexplained(c, ev, p) : 0;
@@ -309,7 +347,7 @@ static void at_boundary(struct correlate *c, const struct ev *ev, const struct p
 	if (is_self(c, p, ev))
 		return;
 	t = addressed_trial(c, p, ev->lane);
-	if (!t)
+	if (!t || is_strangers(c, t, p, ev))
 		return;
 	t->packet_b = true;
 	if (is_signal(p))
@@ -322,13 +360,14 @@ static int inside(struct correlate *c, const struct ev *ev, const struct packet 
 
 	if (t && (ev->mark == t->mark || ev->hook == SNT_HOOK_BOX)) {
 		t->packet_a = true;
-		if (ev->packet.ifindex == LOOPBACK_IFINDEX)
-			t->packet_local = true;
-		else if (ev->lane < SNT_SLOT_MAX && ev->packet.outbound &&
-			 ev->packet.ifindex != c->lanes[ev->lane].box_ifindex)
+		if (ev->packet.ifindex != LOOPBACK_IFINDEX && ev->lane < SNT_SLOT_MAX &&
+		    ev->packet.outbound && ev->packet.ifindex != c->lanes[ev->lane].box_ifindex)
 			t->packet_elsewhere = true;
 	}
-	if (ev->owner != OWNER_SOCKET || !p->transport || c->by_flow.used >= FLOWS_MAX)
+	if (t && ev->mark == t->mark && ev->hook == SNT_HOOK_CG_EGRESS)
+		t->sent++;
+	if ((ev->owner != OWNER_SOCKET && ev->owner != OWNER_CGROUP) || !ev->trial ||
+	    !p->transport || c->by_flow.used >= FLOWS_MAX)
 		return 0;
 	return idmap_set(&c->by_flow, flow_key(ev->lane, p), ev->trial);
 }
@@ -346,6 +385,9 @@ static void dropped(struct correlate *c, const struct ev *ev)
 	t = addressed_trial(c, &p, ev->lane);
 	if (!t)
 		return;
+	if (GUARD(DROP_OF_ANOTHER, ev->flags & SNT_F_OWNER && ev->mark != t->mark))
+		return;
+	t->drops++;
 	lane = &c->lanes[ev->lane];
 	where = d->netns == lane->host.net    ? "host"
 		: d->netns == lane->box.net   ? "box"
