@@ -136,7 +136,8 @@ static void matched_in_log(void *arg, uint32_t trial, enum match_form form unuse
 		t->elsewhere = true;
 		return;
 	}
-	/* The log has no sender: after the arm it only confirms what the tap found to be the trial's. */
+	/* The log has no sender: after the arm it only confirms what the tap found to be the
+	 * trial's. */
 	if (t->end_ns && c->now->time_ns > t->end_ns && !t->token_tap)
 		return;
 	t->token_log = true;
