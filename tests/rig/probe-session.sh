@@ -89,7 +89,7 @@ echo "the far side ended with its reader"
 exec 6<>"$tmp/log"
 (
 	"$build/sentinel-collector" --lane 1 --epoch 1 --key-fd 3 --log-fd 4 \
-		3< <(printf '%032d' 7) 4>&6 &
+		3< <(printf "%032d" 7) 4>"$tmp/log" 6<&- &
 	echo $! >"$tmp/pid"
 	read -r -t 5 -u 6 _
 )
