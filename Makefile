@@ -172,6 +172,7 @@ UNIT_LIBS_test_capture := record
 UNIT_LIBS_test_bundle := record
 UNIT_LIBS_test_target := rig
 UNIT_LIBS_test_jobs := rig
+UNIT_LIBS_test_destination := rig
 UNIT_LIBS_test_folder := rig
 UNIT_LIBS_test_farside := rig
 UNIT_LIBS_test_report := report judge

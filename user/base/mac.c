@@ -104,6 +104,36 @@ void mac_answer(const uint8_t key[MAC_BYTES], const uint8_t token[MAC_NONCE_BYTE
 	hmac_sha256(key, MAC_BYTES, m.bytes, m.len, ret);
 }
 
+static void mac_planted(const uint8_t key[MAC_BYTES], const char *label,
+			const uint8_t nonce[MAC_NONCE_BYTES], uint8_t ret[MAC_NONCE_BYTES])
+{
+	struct message m = { .len = 0 };
+	uint8_t mac[MAC_BYTES];
+
+	message_add(&m, label, strlen(label));
+	message_add(&m, nonce, MAC_NONCE_BYTES);
+	hmac_sha256(key, MAC_BYTES, m.bytes, m.len, mac);
+	memcpy(ret, mac, MAC_NONCE_BYTES);
+}
+
+void mac_secret(const uint8_t key[MAC_BYTES], const uint8_t nonce[MAC_NONCE_BYTES],
+		uint8_t ret[MAC_NONCE_BYTES])
+{
+	mac_planted(key, "secret", nonce, ret);
+}
+
+void mac_twin(const uint8_t key[MAC_BYTES], const uint8_t nonce[MAC_NONCE_BYTES],
+	      uint8_t ret[MAC_NONCE_BYTES])
+{
+	mac_planted(key, "twin", nonce, ret);
+}
+
+void mac_plant(const uint8_t planted[MAC_NONCE_BYTES], const uint8_t challenge[MAC_NONCE_BYTES],
+	       const uint8_t instance[MAC_NONCE_BYTES], uint8_t ret[MAC_BYTES])
+{
+	mac_moment(planted, "plant", challenge, instance, ret);
+}
+
 bool mac_equal(const uint8_t a[MAC_BYTES], const uint8_t b[MAC_BYTES])
 {
 	return CRYPTO_memcmp(a, b, MAC_BYTES) == 0;

@@ -6,10 +6,12 @@
  *   alive  = HMAC-SHA256(nonce, "alive1" or "alive2" | challenge | instance)
  *   ran    = HMAC-SHA256(nonce, "ran" | challenge1 | instance)
  *   answer = HMAC-SHA256(run key, "answer" | token)
+ *   secret = first 16 bytes of HMAC-SHA256(run key, "secret" | nonce); its harmless twin: "twin"
+ *   plant  = HMAC-SHA256(secret or twin, "plant" | challenge1 | instance)
  *
  * The nonce (16 bytes) and the challenges travel in argv and on stdin, so alive and ran only tie
  * lines to one instance and one moment; they grant nothing. The run key is known to the daemon and
- * the far side alone: answer proves that the far side was reached.
+ * the far side alone: answer proves that the far side was reached, plant that the secret was read.
  */
 #ifndef SENTINEL_BASE_MAC_H
 #define SENTINEL_BASE_MAC_H
@@ -35,6 +37,15 @@ void mac_ran(const uint8_t nonce[MAC_NONCE_BYTES], const uint8_t challenge[MAC_N
 	     const uint8_t instance[MAC_NONCE_BYTES], uint8_t ret[MAC_BYTES]);
 void mac_answer(const uint8_t key[MAC_BYTES], const uint8_t token[MAC_NONCE_BYTES],
 		uint8_t ret[MAC_BYTES]);
+
+/* What is planted for a trial: 16 bytes each. */
+void mac_secret(const uint8_t key[MAC_BYTES], const uint8_t nonce[MAC_NONCE_BYTES],
+		uint8_t ret[MAC_NONCE_BYTES]);
+void mac_twin(const uint8_t key[MAC_BYTES], const uint8_t nonce[MAC_NONCE_BYTES],
+	      uint8_t ret[MAC_NONCE_BYTES]);
+/* What only a session that read it can say. planted: the secret or the twin. */
+void mac_plant(const uint8_t planted[MAC_NONCE_BYTES], const uint8_t challenge[MAC_NONCE_BYTES],
+	       const uint8_t instance[MAC_NONCE_BYTES], uint8_t ret[MAC_BYTES]);
 
 /* In constant time. */
 bool mac_equal(const uint8_t a[MAC_BYTES], const uint8_t b[MAC_BYTES]);

@@ -61,7 +61,16 @@ enum ev_type {
 	EV_TYPE_MAX
 };
 
-enum arm { ARM_NONE = 0, ARM_BASELINE_FIRST, ARM_ON, ARM_OFF, ARM_ON2, ARM_BASELINE_LAST, ARM_MAX };
+enum arm {
+	ARM_NONE = 0,
+	ARM_BASELINE_FIRST,
+	ARM_ON,
+	ARM_OFF,
+	ARM_ON2,
+	ARM_BASELINE_LAST,
+	ARM_ALLOWED, /* as `on`, towards a destination that the platform's policy allows */
+	ARM_MAX
+};
 
 enum role { /* of a target in a run */
 	    ROLE_TARGET = 0,
@@ -236,16 +245,43 @@ enum channel { /* how a probe's token travels: what counts as its decisive step,
 	       CHANNEL_TCP,
 	       CHANNEL_UDP,
 	       CHANNEL_DNS_UDP, /* a question sent straight to a server: token = first label, hex */
+	       CHANNEL_DNS_TCP,
+	       CHANNEL_RESOLVER, /* a question to whatever resolver the sandbox has */
+	       CHANNEL_PROXY, /* HTTP through the proxy that the environment names, else straight */
+	       CHANNEL_ICMP,
+	       CHANNEL_PACKET, /* an AF_PACKET frame that holds a UDP datagram */
+	       CHANNEL_UNIX,   /* an AF_UNIX stream */
+	       CHANNEL_SECRET, /* no packet: the proof of a planted secret */
 	       CHANNEL_MAX
+};
+
+enum dest {		  /* where a probe's attempt goes; user/rig/rig.h has the addresses */
+	    DEST_FAR = 0, /* an address of the far side that is this trial's own */
+	    DEST_METADATA,
+	    DEST_METADATA_ECS,
+	    DEST_METADATA6,
+	    DEST_METADATA_HOP, /* a look-alike in `host`, one hop away */
+	    DEST_RESOLVER,     /* the lane's own */
+	    DEST_LOOPBACK,     /* of the launcher's network namespace */
+	    DEST_SIBLING,      /* another sandbox of the same target */
+	    DEST_UNIX_PATH,
+	    DEST_UNIX_ABSTRACT,
+	    DEST_NONE, /* a secret: there is nobody to send to */
+	    DEST_MAX
 };
 
 struct ev_probe {
 	char name[EV_NAME_MAX];
 	char attack[16]; /* ATT&CK technique */
 	enum channel channel;
-	uint32_t family;    /* AF_INET or AF_INET6 of the destination */
-	uint32_t window_ms; /* since the last attempt event, for `contained` */
-	bool answers;	    /* the far side answers with an HMAC */
+	enum dest dest;
+	uint32_t family;	/* of the destination: AF_INET, AF_INET6; AF_UNIX; 0 = none */
+	uint32_t socket_family; /* of the socket, where it differs: AF_INET6, AF_PACKET; else 0 */
+	uint32_t window_ms;	/* since the last attempt event, for `contained` */
+	uint64_t caps;		/* bit per CAP_*: what it needs outside any sandbox */
+	bool answers;		/* the far side answers with an HMAC */
+	bool forbidden;		/* its listener is one that no sandbox may reach: what that
+				 * received stands beside what W saw */
 	bool builtin;
 };
 
@@ -280,8 +316,12 @@ struct ev_trial {
 	bool closed;  /* the lane's own deny rule is on */
 	uint8_t nonce[EV_NONCE_BYTES], token[EV_NONCE_BYTES];
 	uint8_t challenge1[EV_NONCE_BYTES], challenge2[EV_NONCE_BYTES];
-	uint8_t daddr[16]; /* this trial's own */
+	enum dest dest;
+	uint8_t daddr[16]; /* DEST_FAR: this trial's own; else shared with others */
 	uint32_t dport;
+	char path[108];	  /* AF_UNIX; an abstract name's leading NUL is shown as '@' */
+	uint64_t caps;	  /* that the launcher was given: bit per CAP_* */
+	uint32_t wait_ms; /* the attempt is made so long after the session's start */
 	uint64_t cgroup_id;
 	struct ev_ns outside; /* the launcher's namespaces; net = the lane's box */
 };
@@ -311,14 +351,19 @@ struct ev_proof {
 	uint8_t mac[EV_MAC_BYTES]; /* HMAC(nonce, "ran" | challenge1 | instance) */
 	bool has_answer;
 	uint8_t answer[EV_MAC_BYTES]; /* what the far side sent, claimed by the session */
-	char view[EV_NAME_MAX];	      /* errno name or word: the probe's own view, never evidence */
+	/* mac_plant() of the planted secret, and of its harmless twin */
+	bool has_secret, has_twin;
+	uint8_t secret[EV_MAC_BYTES], twin[EV_MAC_BYTES];
+	char view[EV_NAME_MAX]; /* errno name or word: the probe's own view, never evidence */
 };
 
 struct ev_received { /* by the collector */
 	uint32_t lane, epoch;
-	uint32_t protocol; /* IPPROTO_* */
+	uint32_t protocol; /* IPPROTO_*; 0 = AF_UNIX */
 	uint32_t sport, dport;
 	uint8_t saddr[16], daddr[16];
+	char path[108]; /* AF_UNIX; '@' for an abstract name */
+	bool forbidden; /* at a listener that no sandbox may reach */
 	bool answered;
 	uint32_t data_len; /* of data; the collector reads at most EV_RECEIVED_MAX per message */
 #define EV_RECEIVED_MAX 1024

@@ -10,9 +10,10 @@ static const char *const hook_names[SNT_HOOK_MAX] = { [SNT_HOOK_NONE] = "none",
 						      RECORD_HOOKS(HOOK_NAME) };
 
 static const char *const arm_names[ARM_MAX] = {
-	[ARM_NONE] = "none", [ARM_BASELINE_FIRST] = "baseline-first",
-	[ARM_ON] = "on",     [ARM_OFF] = "off",
-	[ARM_ON2] = "on2",   [ARM_BASELINE_LAST] = "baseline-last",
+	[ARM_NONE] = "none",	   [ARM_BASELINE_FIRST] = "baseline-first",
+	[ARM_ON] = "on",	   [ARM_OFF] = "off",
+	[ARM_ON2] = "on2",	   [ARM_BASELINE_LAST] = "baseline-last",
+	[ARM_ALLOWED] = "allowed",
 };
 
 static const char *const role_names[ROLE_MAX] = {
@@ -21,10 +22,26 @@ static const char *const role_names[ROLE_MAX] = {
 };
 
 static const char *const channel_names[CHANNEL_MAX] = {
-	[CHANNEL_NONE] = "none",
-	[CHANNEL_TCP] = "tcp",
-	[CHANNEL_UDP] = "udp",
-	[CHANNEL_DNS_UDP] = "dns-udp",
+	[CHANNEL_NONE] = "none",       [CHANNEL_TCP] = "tcp",
+	[CHANNEL_UDP] = "udp",	       [CHANNEL_DNS_UDP] = "dns-udp",
+	[CHANNEL_DNS_TCP] = "dns-tcp", [CHANNEL_RESOLVER] = "resolver",
+	[CHANNEL_PROXY] = "proxy",     [CHANNEL_ICMP] = "icmp",
+	[CHANNEL_PACKET] = "packet",   [CHANNEL_UNIX] = "unix",
+	[CHANNEL_SECRET] = "secret",
+};
+
+static const char *const dest_names[DEST_MAX] = {
+	[DEST_FAR] = "far-side",
+	[DEST_METADATA] = "metadata",
+	[DEST_METADATA_ECS] = "metadata-ecs",
+	[DEST_METADATA6] = "metadata-ipv6",
+	[DEST_METADATA_HOP] = "metadata-hop",
+	[DEST_RESOLVER] = "resolver",
+	[DEST_LOOPBACK] = "loopback",
+	[DEST_SIBLING] = "sibling",
+	[DEST_UNIX_PATH] = "unix-path",
+	[DEST_UNIX_ABSTRACT] = "unix-abstract",
+	[DEST_NONE] = "none",
 };
 
 static const char *const owner_names[OWNER_MAX] = {
@@ -43,6 +60,7 @@ const struct field_names evfields_hooks = NAMES(hook_names);
 const struct field_names evfields_arms = NAMES(arm_names);
 const struct field_names evfields_roles = NAMES(role_names);
 static const struct field_names channels = NAMES(channel_names);
+static const struct field_names dests = NAMES(dest_names);
 static const struct field_names owners = NAMES(owner_names);
 static const struct field_names far_sides = NAMES(far_names);
 
@@ -253,9 +271,13 @@ static const struct field probe[] = {
 	TEXT("probe", probe.name),
 	TEXT("threat.technique.id", probe.attack),
 	ENUM("channel", probe.channel, channels),
-	U32("socket.family", probe.family),
+	ENUM("destination.kind", probe.dest, dests),
+	U32("destination.family", probe.family),
+	U32("socket.family", probe.socket_family),
 	U32("window_ms", probe.window_ms),
+	U64("capabilities", probe.caps),
 	BOOL("answers", probe.answers),
+	BOOL("forbidden", probe.forbidden),
 	BOOL("builtin", probe.builtin),
 };
 
@@ -295,8 +317,12 @@ static const struct field trial[] = {
 	HEX("token", trial_new.token),
 	HEX("challenge1", trial_new.challenge1),
 	HEX("challenge2", trial_new.challenge2),
+	ENUM("destination.kind", trial_new.dest, dests),
 	ADDR("destination.ip", trial_new.daddr),
 	U32("destination.port", trial_new.dport),
+	TEXT("destination.path", trial_new.path),
+	U64("capabilities", trial_new.caps),
+	U32("wait_ms", trial_new.wait_ms),
 	U64("trial.cgroup.id", trial_new.cgroup_id),
 	NAMESPACES("outside.namespace", trial_new.outside),
 };
@@ -321,9 +347,16 @@ static const struct field answer[] = {
 };
 
 static const struct field proof[] = {
-	U32("trial.id", proof.trial), HEX("instance", proof.instance),
-	HEX("mac", proof.mac),	      BOOL("has_answer", proof.has_answer),
-	HEX("answer", proof.answer),  TEXT("probe_view", proof.view),
+	U32("trial.id", proof.trial),
+	HEX("instance", proof.instance),
+	HEX("mac", proof.mac),
+	BOOL("has_answer", proof.has_answer),
+	HEX("answer", proof.answer),
+	TEXT("probe_view", proof.view),
+	BOOL("has_secret", proof.has_secret),
+	HEX("secret", proof.secret),
+	BOOL("has_twin", proof.has_twin),
+	HEX("twin", proof.twin),
 };
 
 static const struct field received[] = {
@@ -334,6 +367,8 @@ static const struct field received[] = {
 	U32("source.port", received.sport),
 	ADDR("destination.ip", received.daddr),
 	U32("destination.port", received.dport),
+	TEXT("destination.path", received.path),
+	BOOL("forbidden", received.forbidden),
 	BOOL("answered", received.answered),
 	BYTES("data", received.data, received.data_len),
 };

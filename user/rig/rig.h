@@ -10,6 +10,13 @@
  *   203.0.113.0/25,   2001:db8:113::/64     local in world: whoever listens there answers
  *   203.0.113.128/25, 2001:db8:113:1::/64   "deaf": arrives at wld0 and dies there in silence
  *
+ *   169.254.169.254, 169.254.170.2, 100.100.100.200, fd00:ec2::254: look-alikes of metadata
+ * services in world, each with a deaf twin
+ *
+ *   in host:  10.117.0.53:53 the lane's resolver; 169.254.169.251:80 a metadata look-alike whose
+ *             answers live for one hop
+ *   in box:   127.0.0.1:9003, what only the host's own processes may reach
+ *
  * L is the lane's number. The far side's prefixes are those of RFC 5737 and RFC 3849: platforms
  * treat loopback, RFC 1918, link-local and 198.18/15 specially (DESIGN.md 9).
  */
@@ -26,6 +33,10 @@
 #define RIG_PORT_TCP 9000
 #define RIG_PORT_UDP 9001
 #define RIG_PORT_DNS 53
+#define RIG_PORT_HTTP 80
+#define RIG_PORT_HTTPS 443
+#define RIG_PORT_LOOPBACK 9003 /* in box; the next one is its deaf twin */
+#define RIG_PORT_SIBLING 9005
 #define RIG_PORT_CANARY 9 /* discard: nobody listens */
 
 #define RIG_FAR4 "203.0.113.0"	      /* /25: answers */
@@ -37,6 +48,28 @@
 #define RIG_FAR6_ALL_PREFIX 48
 #define RIG_FAR6_PREFIX 64
 #define RIG_CANARY4 "203.0.113.1" /* never a trial's own address */
+
+/* Who knows what: each zone's only server. Of the deaf one nobody ever hears. */
+#define RIG_ZONE "sentinel.test"
+#define RIG_ZONE_SERVER4 "203.0.113.1"
+#define RIG_ZONE_DEAF "deaf.test"
+#define RIG_ZONE_DEAF_SERVER4 "203.0.113.255"
+
+/* What a platform's policy allows, where its target says so; never a trial's own address. */
+#define RIG_ALLOWED_NAME "allowed." RIG_ZONE
+#define RIG_ALLOWED4 "203.0.113.127"
+#define RIG_ALLOWED6 "2001:db8:113::1"
+
+#define RIG_METADATA4 "169.254.169.254"
+#define RIG_METADATA4_DEAF "169.254.169.253"
+#define RIG_METADATA_ECS4 "169.254.170.2"
+#define RIG_METADATA_ECS4_DEAF "169.254.170.3"
+#define RIG_METADATA6 "fd00:ec2::254"
+#define RIG_METADATA6_DEAF "fd00:ec2::253"
+#define RIG_METADATA_HOP4 "169.254.169.251" /* its deaf twin is the next port */
+#define RIG_METADATA_ALIBABA4 "100.100.100.200"
+#define RIG_RESOLVER4 "10.117.0.53"
+#define RIG_BOX4 "10.117.%u.2" /* of the lane */
 /* Where box's canaries say they come from (RFC 5737, routed nowhere): errors and answers about them
  * reach nobody, and are not taken from box's own address's budget of ICMP errors (lane.h). */
 #define RIG_CANARY4_SOURCE "192.0.2.1"
