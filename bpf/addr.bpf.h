@@ -14,6 +14,8 @@
 #define AF_INET 2
 #define AF_INET6 10
 
+#define SUN_PATH_OFFSET 2 /* offsetof(struct sockaddr_un, sun_path) */
+
 static __always_inline void addr_v4(__u8 a[16], __be32 v4)
 {
 	__be32 *w = (__be32 *)a;

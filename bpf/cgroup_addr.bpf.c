@@ -24,9 +24,6 @@ static __always_inline bool who_addr(struct who *w, struct bpf_sock_addr *ctx, s
 	return who_current(w, bpf_get_netns_cookie(ctx)) || owner_who(w, o);
 }
 
-#define SUN_PATH_OFFSET 2 /* offsetof(struct sockaddr_un, sun_path) */
-#define SUN_PATH_MAX 108
-
 /* The context has no member for a path. But it is the kernel's own struct that it points to, and
  * reading that needs no more than the tracing programs do: the kernel's copy of the address, whose
  * length says where an abstract name ends. */
@@ -40,8 +37,8 @@ static __always_inline void addr_path(struct snt_addr *r, struct bpf_sock_addr *
 		return;
 	n -= SUN_PATH_OFFSET;
 	asm volatile("" : "+r"(n));
-	if (n > SUN_PATH_MAX)
-		n = SUN_PATH_MAX;
+	if (n > SNT_PATH_MAX)
+		n = SNT_PATH_MAX;
 	if (bpf_probe_read_kernel(r->path, n, addr + SUN_PATH_OFFSET))
 		r->h.flags |= SNT_F_PARTIAL;
 	else

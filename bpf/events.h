@@ -111,6 +111,7 @@ _Static_assert(sizeof(struct snt_count) == 48, "struct snt_count");
 #define SNT_EV_PACKET 10 /* struct snt_packet */
 #define SNT_EV_OPT 11	 /* struct snt_opt: setsockopt */
 #define SNT_EV_URING 12	 /* struct snt_uring */
+#define SNT_EV_ENV 13	 /* struct snt_env: what an executed program was given; hook EXEC */
 
 #define SNT_F_TRUNCATED (1u << 0) /* the copied bytes are fewer than there were */
 #define SNT_F_PARTIAL (1u << 1)	  /* a read failed: some fields are zero */
@@ -175,6 +176,19 @@ struct snt_exec {
 	char argv[SNT_ARGV_MAX];
 };
 
+/* The environment as execve laid it out, NUL-separated, cut at the array: a launcher's is what the
+ * rig gave it, which fits with a planted secret in it. Follows the snt_exec of the same task, where
+ * that is in a trial's cgroup or marked. SNT_F_TRUNCATED: what is not in it may have been there. */
+#define SNT_ENV_MAX 1024
+
+struct snt_env {
+	struct snt_hdr h;
+	struct snt_task task;
+	__u32 env_bytes; /* how many there were */
+	__u32 env_len;	 /* how many of them are in env */
+	char env[SNT_ENV_MAX];
+};
+
 struct snt_fork {
 	struct snt_hdr h;
 	struct snt_task parent;
@@ -208,24 +222,37 @@ struct snt_addr {
 	char path[112]; /* AF_UNIX: sun_path is 108 bytes, abstract names start with NUL */
 };
 
-/* A returned system call of a marked task. Arguments are read from the saved registers, so they are
+/*
+ * A returned system call of a marked task. Arguments are read from the saved registers, so they are
  * there for a call that seccomp answered too. 256 bytes of what was sent: enough for a DNS question
- * (255-byte name) or a token in any coding. */
+ * (255-byte name) or a token in any coding.
+ *
+ * nr, fd, ret, arg1 and arg2 are the kernel's (of socketcall() and openat2() some lie in memory,
+ * too). What they point to - family, daddr, dport, path and data - is read from the task's memory
+ * when the call returns, and another thread of it may have written there since the kernel read it:
+ * a call record tells what the task had in its memory, which proves that it tried, and never what
+ * left or where to. The kernel's own copies are in snt_addr (of the destination) and snt_packet (of
+ * everything).
+ */
 #define SNT_CALL_DATA_MAX 256
+#define SNT_PATH_MAX 108 /* sizeof(sun_path) of struct sockaddr_un */
 
 struct snt_call {
 	struct snt_hdr h;
 	struct snt_task task;
 	__u32 nr;  /* x86_64 or arm64 number; a 32-bit call has that of its 64-bit twin */
-	__s32 fd;  /* first argument */
+	__s32 fd;  /* first argument; of open() as of openat(): AT_FDCWD */
 	__s64 ret; /* as the program saw it: -errno, or the result */
 	__u64 arg1, arg2;
 	__u32 family; /* of the address given, or of socket(); 0 where there is none */
 	__u32 dport;
 	__u8 daddr[16];
-	__u32 data_len; /* how many bytes the call had to send, as far as we looked */
-	__u32 data_cap; /* how many of them are in data */
-	__u8 data[SNT_CALL_DATA_MAX];
+	__u32 data_len;		      /* how many bytes the call had to send, as far as we looked */
+	__u32 data_cap;		      /* how many of them are in data */
+	__u8 data[SNT_CALL_DATA_MAX]; /* of openat: the path, without its NUL */
+	__u32 path_len;		      /* of the AF_UNIX address given */
+	__u32 _pad;
+	char path[112]; /* abstract names start with NUL, and path_len says where they end */
 };
 
 struct snt_send {
@@ -303,16 +330,17 @@ struct snt_uring {
 	struct snt_hdr h;
 	struct snt_task task;
 	__s32 res;
-	__u32 _pad;
+	__u32 opcode; /* IORING_OP_*, from the kernel's own request; SNT_F_PARTIAL: not known */
 };
 
 _Static_assert(sizeof(struct snt_exec) == 64 + 64 + 16 + 8 + 28 + 12 + 16 + 8 + SNT_ARGV_MAX,
 	       "struct snt_exec");
+_Static_assert(sizeof(struct snt_env) == 96 + 8 + SNT_ENV_MAX, "struct snt_env");
 _Static_assert(sizeof(struct snt_fork) == 128, "struct snt_fork");
 _Static_assert(sizeof(struct snt_exit) == 104, "struct snt_exit");
 _Static_assert(sizeof(struct snt_sock) == 120, "struct snt_sock");
 _Static_assert(sizeof(struct snt_addr) == 96 + 8 + 16 + 16 + 8 + 112, "struct snt_addr");
-_Static_assert(sizeof(struct snt_call) == 96 + 16 + 16 + 8 + 16 + 8 + SNT_CALL_DATA_MAX,
+_Static_assert(sizeof(struct snt_call) == 96 + 16 + 16 + 8 + 16 + 8 + SNT_CALL_DATA_MAX + 8 + 112,
 	       "struct snt_call");
 _Static_assert(sizeof(struct snt_send) == 96 + 8 + 16 + 8 + 32, "struct snt_send");
 _Static_assert(sizeof(struct snt_state) == 96 + 8 + 16 + 32, "struct snt_state");

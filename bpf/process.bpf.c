@@ -5,7 +5,8 @@
  * Hook:   tp_btf sched_process_exec, sched_process_fork, sched_process_exit.
  * Why:    at exec the kernel tells what no program can claim about itself: namespaces, user,
  *         capabilities, seccomp, the file. Where argv[1] is a session's, the thread group is marked
- *         with the trial's number; children inherit it, wherever they go.
+ *         with the trial's number; children inherit it, wherever they go. What is executed in the
+ *         run's cgroup, or by a marked task, shows with its environment (bpf/environ.bpf.h).
  * Blind:  what a guest kernel or a language runtime starts inside itself; argv of a process that
  *         overwrote it before (not possible between execve and here).
  * Floor:  5.15. Only since 6.16 does the kernel say which thread is its group's last one: a program
@@ -13,6 +14,7 @@
  * Cost:   about 1 us per exec of ours, 60 ns for a stranger's; fork and exit 30 ns.
  */
 #include "bpf/emit.bpf.h"
+#include "bpf/environ.bpf.h"
 #include "bpf/watch.bpf.h"
 
 #define PFA_NO_NEW_PRIVS 0 /* include/linux/sched.h */
@@ -201,6 +203,8 @@ int snt_exec(__u64 *ctx)
 		}
 	}
 	exec_emit(task, &w, c);
+	if (w.mark || in_run_cgroup())
+		env_emit(task, &w);
 	return 0;
 }
 

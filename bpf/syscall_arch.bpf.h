@@ -13,15 +13,19 @@
 
 #if defined(__TARGET_ARCH_x86)
 #define NR_WRITE 1
+#define NR_OPEN 2
 #define NR_WRITEV 20
 #define NR_SENDFILE 40
 #define NR_SOCKET 41
 #define NR_CONNECT 42
 #define NR_SENDTO 44
 #define NR_SENDMSG 46
+#define NR_OPENAT 257
 #define NR_SPLICE 275
 #define NR_SENDMMSG 307
 #elif defined(__TARGET_ARCH_arm64)
+#define NR_OPEN 0xfffffffe /* 32-bit programs only; for our own use */
+#define NR_OPENAT 56
 #define NR_WRITE 64
 #define NR_WRITEV 66
 #define NR_SENDFILE 71
@@ -34,17 +38,21 @@
 #else
 #error "system call numbers of this architecture are not known"
 #endif
-#define NR_IO_URING_ENTER 426 /* the same everywhere */
+#define NR_IO_URING_SETUP 425 /* from here on the same everywhere */
+#define NR_IO_URING_ENTER 426
+#define NR_OPENAT2 437
 
 /* Numbers of the 32-bit entry: arch/x86/entry/syscalls/syscall_32.tbl, arch/arm64/tools/
  * syscall_32.tbl. All sends and connects of old x86 programs come by socketcall(), whose first
  * argument says which (include/uapi/linux/net.h). */
 #define NR32_WRITE 4
+#define NR32_OPEN 5
 #define NR32_SOCKETCALL 102
 #define NR32_WRITEV 146
 #define NR32_SENDFILE 187
 #define NR32_SENDFILE64 239
 #if defined(__TARGET_ARCH_x86)
+#define NR32_OPENAT 295
 #define NR32_SPLICE 313
 #define NR32_SENDMMSG 345
 #define NR32_SOCKET 359
@@ -56,6 +64,7 @@
 #define NR32_CONNECT 283
 #define NR32_SENDTO 290
 #define NR32_SENDMSG 296
+#define NR32_OPENAT 322
 #define NR32_SPLICE 340
 #define NR32_SENDMMSG 374
 #endif
@@ -174,6 +183,10 @@ static __always_inline bool syscall_is_watched(__u32 nr)
 	case NR_SENDMSG:
 	case NR_SENDMMSG:
 	case NR_SPLICE:
+	case NR_OPEN:
+	case NR_OPENAT:
+	case NR_OPENAT2:
+	case NR_IO_URING_SETUP:
 	case NR_IO_URING_ENTER:
 		return true;
 	default:
@@ -212,8 +225,14 @@ static __always_inline __u32 nr_of_32(__u32 nr)
 		return NR_SENDMSG;
 	case NR32_SENDMMSG:
 		return NR_SENDMMSG;
+	case NR32_OPEN:
+		return NR_OPEN;
+	case NR32_OPENAT:
+		return NR_OPENAT;
+	case NR_OPENAT2:
+	case NR_IO_URING_SETUP:
 	case NR_IO_URING_ENTER:
-		return NR_IO_URING_ENTER;
+		return nr;
 	default:
 		return NR_NONE;
 	}

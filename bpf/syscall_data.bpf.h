@@ -39,6 +39,22 @@ struct user_sockaddr {
 #define SOCKADDR_IN_LEN 16  /* sizeof(struct sockaddr_in) */
 #define SOCKADDR_IN6_LEN 24 /* sizeof(struct sockaddr_in6) without its scope */
 
+/* The name of an AF_UNIX address, which is len bytes long. */
+static __always_inline void call_unix(struct snt_call *r, __u64 addr, __u64 len)
+{
+	__u64 n = len - SUN_PATH_OFFSET;
+
+	asm volatile("" : "+r"(n));
+	if (n > SNT_PATH_MAX) { /* the kernel refuses it */
+		n = SNT_PATH_MAX;
+		r->h.flags |= SNT_F_TRUNCATED;
+	}
+	if (bpf_probe_read_user(r->path, n, (void *)(addr + SUN_PATH_OFFSET)))
+		r->h.flags |= SNT_F_PARTIAL;
+	else
+		r->path_len = n;
+}
+
 static __always_inline void call_addr(struct snt_call *r, __u64 addr, __u64 len)
 {
 	struct user_sockaddr sa = {};
@@ -46,8 +62,7 @@ static __always_inline void call_addr(struct snt_call *r, __u64 addr, __u64 len)
 
 	if (!addr || len < sizeof(sa.family))
 		return;
-	if (len <
-	    SOCKADDR_IN_LEN) /* AF_UNIX with a short path, or nonsense: the family is enough */
+	if (len < SOCKADDR_IN_LEN) /* AF_UNIX with a short path, or nonsense */
 		want = sizeof(sa.family);
 	asm volatile("" : "+r"(want));
 	if (want > sizeof(sa))
@@ -57,6 +72,8 @@ static __always_inline void call_addr(struct snt_call *r, __u64 addr, __u64 len)
 		return;
 	}
 	r->family = sa.family;
+	if (sa.family == AF_UNIX)
+		return call_unix(r, addr, len);
 	if (sa.family == AF_INET && want >= SOCKADDR_IN_LEN)
 		addr_v4(r->daddr, sa.v4_or_flow);
 	else if (sa.family == AF_INET6 && want == SOCKADDR_IN6_LEN)
@@ -82,6 +99,24 @@ static __always_inline void call_data(struct snt_call *r, __u64 base, __u64 len)
 		r->h.flags |= SNT_F_PARTIAL;
 	else
 		r->data_cap = n;
+}
+
+/* A path of a file. One that just fits and one that was cut look alike but for the next byte. */
+static __always_inline void call_path(struct snt_call *r, __u64 path)
+{
+	long n = bpf_probe_read_user_str(r->data, sizeof(r->data), (void *)path);
+	char next = 0;
+
+	if (n <= 0) {
+		r->h.flags |= SNT_F_PARTIAL;
+		return;
+	}
+	r->data_len = r->data_cap = n - 1;
+	if (n < SNT_CALL_DATA_MAX)
+		return;
+	if (bpf_probe_read_user(&next, sizeof(next), (void *)(path + SNT_CALL_DATA_MAX - 1)) ||
+	    next)
+		r->h.flags |= SNT_F_TRUNCATED;
 }
 
 static __always_inline long read_iovec(struct user_iovec *v, __u64 from, bool compat)
@@ -165,6 +200,9 @@ static __always_inline void call_arguments(struct snt_call *r, const struct sysc
 		break;
 	case NR_WRITEV:
 		call_iov(r, s->a[1], s->a[2], compat);
+		break;
+	case NR_OPENAT:
+		call_path(r, s->a[1]);
 		break;
 	}
 }

@@ -44,6 +44,28 @@ static __always_inline void syscall_socketcall(struct syscall *s)
 		s->a[4] = s->a[5] = 0;
 }
 
+#define AT_FDCWD ((__u64)-100) /* include/uapi/linux/fcntl.h */
+
+/* open() and openat2() as openat(): folder, path, flags. The flags of openat2() are the first
+ * member of its struct open_how. */
+static __always_inline void syscall_open(struct syscall *s)
+{
+	__u64 flags = 0;
+
+	if (s->nr == NR_OPEN) {
+		s->a[2] = s->a[1];
+		s->a[1] = s->a[0];
+		s->a[0] = AT_FDCWD;
+	} else if (s->nr == NR_OPENAT2) {
+		if (bpf_probe_read_user(&flags, sizeof(flags), (void *)s->a[2]))
+			s->flags |= SNT_F_PARTIAL;
+		s->a[2] = flags;
+	} else {
+		return;
+	}
+	s->nr = NR_OPENAT;
+}
+
 static __always_inline void syscall_read(struct syscall *s, struct task_struct *task,
 					 struct pt_regs *regs, __u32 nr)
 {
@@ -53,13 +75,14 @@ static __always_inline void syscall_read(struct syscall *s, struct task_struct *
 		s->nr = syscall_nr_of_64(nr);
 		if (nr & NR_X32_BIT)
 			s->flags = SNT_F_COMPAT;
-		return;
+	} else {
+		syscall_args32(s->a, regs);
+		s->flags = SNT_F_COMPAT;
+		s->nr = syscall_nr_of_32(nr);
+		if (nr == NR32_SOCKETCALL)
+			syscall_socketcall(s);
 	}
-	syscall_args32(s->a, regs);
-	s->flags = SNT_F_COMPAT;
-	s->nr = syscall_nr_of_32(nr);
-	if (nr == NR32_SOCKETCALL)
-		syscall_socketcall(s);
+	syscall_open(s);
 }
 
 #endif

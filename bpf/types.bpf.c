@@ -20,3 +20,4 @@ KEEP(snt_drop);
 KEEP(snt_packet);
 KEEP(snt_opt);
 KEEP(snt_uring);
+KEEP(snt_env);

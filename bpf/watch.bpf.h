@@ -42,9 +42,15 @@ static __always_inline bool who_by_netns(struct who *w, __u64 cookie)
 	return true;
 }
 
+static __always_inline bool in_run_cgroup(void)
+{
+	return snt_run_cgroup &&
+	       bpf_get_current_ancestor_cgroup_id(snt_run_level) == snt_run_cgroup;
+}
+
 static __always_inline bool who_by_cgroup(struct who *w)
 {
-	if (!snt_run_cgroup || bpf_get_current_ancestor_cgroup_id(snt_run_level) != snt_run_cgroup)
+	if (!in_run_cgroup())
 		return false;
 	w->slot = slot_of_cgroup(bpf_get_current_ancestor_cgroup_id(snt_run_level + 1));
 	return true;

@@ -94,7 +94,7 @@ struct file {
 };
 
 struct mm_struct {
-	unsigned long arg_start, arg_end;
+	unsigned long arg_start, arg_end, env_start, env_end;
 	struct file *exe_file;
 };
 
@@ -188,6 +188,10 @@ struct bpf_sockopt_kern {
 
 struct io_uring_cqe {
 	__s32 res;
+};
+
+struct io_kiocb {
+	__u8 opcode;
 };
 
 /* Saved registers of a system call. */

@@ -257,6 +257,65 @@ static void test_call(void **state unused_arg)
 	decode_free(d);
 }
 
+/* The name of an AF_UNIX address in a call: as in an address record; of no other family. */
+static void test_call_path(void **state unused_arg)
+{
+	struct snt_call r = { .h = header(SNT_EV_CALL, SNT_HOOK_SYS_EXIT, sizeof(r)),
+			      .nr = SYS_openat,
+			      .family = AF_UNIX,
+			      .data_len = 7,
+			      .data_cap = 7,
+			      .data = "/run/x1and more",
+			      .path_len = 4,
+			      .path = "\0a\0c and more" };
+	struct decode *d = open_decode();
+
+	assert_int_equal(decode_push(d, &r, sizeof(r)), 0);
+	assert_string_equal(seen.ev[0].call.name, "openat");
+	assert_string_equal(seen.ev[0].call.path, "@a@c");
+	assert_memory_equal(seen.ev[0].call.data, "/run/x1\0", 8);
+	memcpy(r.path, "/p\0q", 4);
+	assert_int_equal(decode_push(d, &r, sizeof(r)), 0);
+	assert_string_equal(seen.ev[1].call.path, "/p");
+	r.family = AF_PACKET;
+	assert_int_equal(decode_push(d, &r, sizeof(r)), 0);
+	assert_string_equal(seen.ev[2].call.path, "");
+	r.path_len = sizeof(r.path) + 1;
+	assert_int_equal(decode_push(d, &r, sizeof(r)), -EBADMSG);
+	decode_free(d);
+}
+
+static void test_env(void **state unused_arg)
+{
+	struct snt_env r = { .h = header(SNT_EV_ENV, SNT_HOOK_EXEC, sizeof(r)),
+			     .task.tgid = 42,
+			     .env_bytes = 9,
+			     .env_len = 4,
+			     .env = "A=1\0BC=2\0" };
+	struct decode *d = open_decode();
+	const struct ev *ev = &seen.ev[0];
+
+	r.h.flags = SNT_F_TRUNCATED;
+	assert_int_equal(decode_push(d, &r, sizeof(r)), 0);
+	assert_int_equal(ev->type, EV_ENV);
+	assert_int_equal(ev->hook, SNT_HOOK_EXEC);
+	assert_int_equal(ev->mark, 0x0011223344556677);
+	assert_int_equal(ev->flags, SNT_F_TRUNCATED);
+	assert_int_equal(ev->env.task.pid, 42);
+	assert_int_equal(ev->env.env_bytes, 9);
+	assert_int_equal(ev->env.env_len, 4);
+	assert_memory_equal(ev->env.env, "A=1\0\0", 5); /* not what lies behind it */
+	r.env_len = 10;					/* more than there were */
+	assert_int_equal(decode_push(d, &r, sizeof(r)), -EBADMSG);
+	r.env_bytes = r.env_len = SNT_ENV_MAX;
+	memset(r.env, 'x', sizeof(r.env));
+	assert_int_equal(decode_push(d, &r, sizeof(r)), 0);
+	assert_int_equal(seen.ev[1].env.env[SNT_ENV_MAX - 1], 'x');
+	r.env_bytes = r.env_len = SNT_ENV_MAX + 1;
+	assert_int_equal(decode_push(d, &r, sizeof(r)), -EBADMSG);
+	decode_free(d);
+}
+
 static void test_drop_names(void **state unused_arg)
 {
 	struct snt_drop r = { .h = header(SNT_EV_DROP, SNT_HOOK_KFREE_SKB, sizeof(r)),
@@ -305,7 +364,8 @@ static void test_flat_types(void **state unused_arg)
 			       .level = -1,
 			       .optname = 15 };
 	struct snt_uring uring = { .h = header(SNT_EV_URING, SNT_HOOK_URING, sizeof(uring)),
-				   .res = -EACCES };
+				   .res = -EACCES,
+				   .opcode = 16 };
 	struct decode *d = open_decode();
 
 	sock.h.flags = SNT_F_CREATED;
@@ -325,6 +385,7 @@ static void test_flat_types(void **state unused_arg)
 	assert_int_equal(seen.ev[3].state.newstate, 2);
 	assert_int_equal(seen.ev[4].opt.level, -1);
 	assert_int_equal(seen.ev[5].uring.res, -EACCES);
+	assert_int_equal(seen.ev[5].uring.opcode, 16);
 	decode_free(d);
 }
 
@@ -567,6 +628,8 @@ int main(void)
 		cmocka_unit_test(test_session),
 		cmocka_unit_test(test_unix_path),
 		cmocka_unit_test(test_call),
+		cmocka_unit_test(test_call_path),
+		cmocka_unit_test(test_env),
 		cmocka_unit_test(test_drop_names),
 		cmocka_unit_test(test_flat_types),
 		cmocka_unit_test(test_single_packet),

@@ -80,6 +80,7 @@ static void test_every_byte_is_in_the_table(void **state unused_arg)
 	ASSERT_MEMBER(EV_PACKET, packet);
 	ASSERT_MEMBER(EV_OPT, opt);
 	ASSERT_MEMBER(EV_URING, uring);
+	ASSERT_MEMBER(EV_ENV, env);
 	ASSERT_MEMBER(EV_RUN_BEGIN, run_begin);
 	ASSERT_MEMBER(EV_TARGET, target);
 	ASSERT_MEMBER(EV_PROBE, probe);
@@ -127,7 +128,7 @@ static bool is_type(enum ev_type type)
 
 static void test_every_type_is_in_the_table(void **state unused_arg)
 {
-	for (enum ev_type i = EV_EXEC; i <= EV_URING; i++)
+	for (enum ev_type i = EV_EXEC; i <= EV_ENV; i++)
 		assert_true(is_type(i));
 	for (enum ev_type i = EV_RUN_BEGIN; i < EV_TYPE_MAX; i++)
 		assert_true(is_type(i));

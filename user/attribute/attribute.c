@@ -127,7 +127,7 @@ static enum owner find_place(const struct owner_table *t, const struct ev *ev,
 
 static bool is_of_the_kernel(const struct ev *ev)
 {
-	return ev->type > EV_NONE && ev->type <= EV_URING;
+	return ev->type > EV_NONE && ev->type < EV_RUN_BEGIN;
 }
 
 enum owner attribute_push(const struct attribute *a, struct ev *ev)

@@ -39,6 +39,7 @@ enum ev_type {
 	EV_PACKET = SNT_EV_PACKET,
 	EV_OPT = SNT_EV_OPT,
 	EV_URING = SNT_EV_URING,
+	EV_ENV = SNT_EV_ENV,
 	/* from the daemon: the run's log */
 	EV_RUN_BEGIN = 64,
 	EV_TARGET,    /* one per target, before its trials */
@@ -128,6 +129,13 @@ struct ev_exec {
 	char argv[SNT_ARGV_MAX + 1];   /* separated by spaces */
 };
 
+struct ev_env { /* of a program at its exec */
+	struct ev_task task;
+	uint32_t env_bytes;	  /* how many there were */
+	uint32_t env_len;	  /* how many of them are in env; fewer: SNT_F_TRUNCATED */
+	uint8_t env[SNT_ENV_MAX]; /* NAME=VALUE, each ended by a NUL, but perhaps the last one */
+};
+
 struct ev_fork {
 	struct ev_task parent, child;
 };
@@ -161,8 +169,9 @@ struct ev_call {
 	uint64_t arg1, arg2;
 	uint32_t family, dport;
 	uint8_t daddr[16];
-	uint32_t data_len, data_cap; /* data_cap bytes of data_len are in data */
-	uint8_t data[SNT_CALL_DATA_MAX];
+	uint32_t data_len, data_cap;	 /* data_cap bytes of data_len are in data */
+	uint8_t data[SNT_CALL_DATA_MAX]; /* of openat (open and openat2 too): the file's path */
+	char path[128];			 /* of an AF_UNIX address given; as in ev_addr */
 };
 
 struct ev_send {
@@ -212,6 +221,7 @@ struct ev_opt {
 struct ev_uring {
 	struct ev_task task;
 	int32_t res;
+	uint32_t opcode; /* IORING_OP_*; with SNT_F_PARTIAL: not known */
 };
 
 /* ---- the run's log ---- */
@@ -439,6 +449,7 @@ struct ev {
 		struct ev_packet packet;
 		struct ev_opt opt;
 		struct ev_uring uring;
+		struct ev_env env;
 		struct ev_run_begin run_begin;
 		struct ev_target target;
 		struct ev_probe probe;

@@ -173,7 +173,7 @@ static int call_fields(struct ev *ev, const void *rec, const struct decode_opts 
 	struct snt_call r;
 
 	memcpy(&r, rec, sizeof(r));
-	if (r.data_cap > sizeof(r.data))
+	if (r.data_cap > sizeof(r.data) || r.path_len > sizeof(r.path))
 		return -EBADMSG;
 	fields_task(&e->task, &r.task);
 	e->nr = r.nr;
@@ -188,6 +188,8 @@ static int call_fields(struct ev *ev, const void *rec, const struct decode_opts 
 	e->data_len = r.data_len;
 	e->data_cap = r.data_cap;
 	memcpy(e->data, r.data, r.data_cap);
+	if (r.family == AF_UNIX)
+		copy_unix(e->path, sizeof(e->path), r.path, r.path_len);
 	return 0;
 }
 
@@ -282,6 +284,22 @@ static int uring_fields(struct ev *ev, const void *rec, const struct decode_opts
 	memcpy(&r, rec, sizeof(r));
 	fields_task(&ev->uring.task, &r.task);
 	ev->uring.res = r.res;
+	ev->uring.opcode = r.opcode;
+	return 0;
+}
+
+static int env_fields(struct ev *ev, const void *rec, const struct decode_opts *names unused_arg)
+{
+	struct ev_env *e = &ev->env;
+	struct snt_env r;
+
+	memcpy(&r, rec, sizeof(r));
+	if (r.env_len > sizeof(r.env) || r.env_len > r.env_bytes)
+		return -EBADMSG;
+	fields_task(&e->task, &r.task);
+	e->env_bytes = r.env_bytes;
+	e->env_len = r.env_len;
+	memcpy(e->env, r.env, r.env_len);
 	return 0;
 }
 
@@ -300,6 +318,7 @@ static const struct {
 	[SNT_EV_DROP] = { sizeof(struct snt_drop), drop_fields },
 	[SNT_EV_OPT] = { sizeof(struct snt_opt), opt_fields },
 	[SNT_EV_URING] = { sizeof(struct snt_uring), uring_fields },
+	[SNT_EV_ENV] = { sizeof(struct snt_env), env_fields },
 };
 
 int fields_body(struct ev *ev, const struct snt_hdr *h, const void *rec,

@@ -31,6 +31,7 @@ static const struct {
 	{ SYS_pwritev, "pwritev" },
 	{ SYS_pwritev2, "pwritev2" },
 	{ SYS_sendfile, "sendfile" },
+	{ SYS_openat, "openat" },
 	{ SYS_splice, "splice" },
 	{ SYS_tee, "tee" },
 	{ SYS_vmsplice, "vmsplice" },

@@ -175,12 +175,13 @@ static const struct field addr[] = {
 };
 
 static const struct field call[] = {
-	TASK("process", call.task),	    U32("syscall.number", call.nr),
-	TEXT("syscall.name", call.name),    I32("syscall.fd", call.fd),
-	I64("syscall.return", call.ret),    U64("syscall.arg1", call.arg1),
-	U64("syscall.arg2", call.arg2),	    U32("socket.family", call.family),
-	ADDR("destination.ip", call.daddr), U32("destination.port", call.dport),
-	U32("data.bytes", call.data_len),   BYTES("data.head", call.data, call.data_cap),
+	TASK("process", call.task),	     U32("syscall.number", call.nr),
+	TEXT("syscall.name", call.name),     I32("syscall.fd", call.fd),
+	I64("syscall.return", call.ret),     U64("syscall.arg1", call.arg1),
+	U64("syscall.arg2", call.arg2),	     U32("socket.family", call.family),
+	ADDR("destination.ip", call.daddr),  U32("destination.port", call.dport),
+	U32("data.bytes", call.data_len),    BYTES("data.head", call.data, call.data_cap),
+	TEXT("destination.path", call.path),
 };
 
 static const struct field sent[] = {
@@ -236,6 +237,13 @@ static const struct field opt[] = {
 static const struct field uring[] = {
 	TASK("process", uring.task),
 	I32("return", uring.res),
+	U32("uring.opcode", uring.opcode),
+};
+
+static const struct field env[] = {
+	TASK("process", env.task),
+	U32("process.env_bytes", env.env_bytes),
+	BYTES("process.env_vars", env.env, env.env_len),
 };
 
 /* ---- from the daemon ---- */
@@ -441,6 +449,7 @@ const struct field_table evfields_of[EV_TYPE_MAX] = {
 	[EV_PACKET] = FIELDS("packet", packet),
 	[EV_OPT] = FIELDS("option", opt),
 	[EV_URING] = FIELDS("uring", uring),
+	[EV_ENV] = FIELDS("environment", env),
 	[EV_RUN_BEGIN] = FIELDS("run.begin", run_begin),
 	[EV_TARGET] = FIELDS("target", target),
 	[EV_PROBE] = FIELDS("probe", probe),

@@ -59,15 +59,35 @@ static void addr_line(char *out, const struct ev *ev)
 			 ev->flags & SNT_F_DENIED ? " by the egress policy" : "");
 }
 
+/* What a call was aimed at: an address, a name, a file; "" for none. */
+static const char *call_aim(const struct ev_call *c, char out[SNT_CALL_DATA_MAX + 1])
+{
+	out[0] = '\0';
+	if (c->path[0])
+		return c->path;
+	if (c->dport)
+		return endpoint(c->daddr, c->dport, out);
+	if (!strcmp(c->name, "openat"))
+		(void)str_format(out, SNT_CALL_DATA_MAX + 1, "%.*s", (int)c->data_cap,
+				 (const char *)c->data);
+	return out;
+}
+
 static void call_line(char *out, const struct ev_call *c)
 {
-	char to[64] = "";
+	char room[SNT_CALL_DATA_MAX + 1];
+	const char *aim = call_aim(c, room);
 
-	if (c->dport)
-		(void)endpoint(c->daddr, c->dport, to);
 	(void)str_format(out, RAW_MAX, "call: '%s' pid %u: %s(%d)%s%s = %" PRId64, c->task.name,
-			 c->task.pid, c->name[0] ? c->name : "?", c->fd, c->dport ? " to " : "", to,
+			 c->task.pid, c->name[0] ? c->name : "?", c->fd, aim[0] ? " to " : "", aim,
 			 c->ret);
+}
+
+/* Not what is in it: that may be a secret. */
+static void env_line(char *out, const struct ev_env *e)
+{
+	(void)str_format(out, RAW_MAX, "environment: '%s' pid %u, %u bytes, %u of them kept",
+			 e->task.name, e->task.pid, e->env_bytes, e->env_len);
 }
 
 static void send_line(char *out, const struct ev_send *s)
@@ -205,6 +225,8 @@ static void line(char *out, const struct ev *ev)
 		return task_line(out, ev, &ev->opt.task);
 	case EV_URING:
 		return task_line(out, ev, &ev->uring.task);
+	case EV_ENV:
+		return env_line(out, &ev->env);
 	case EV_RUN_BEGIN:
 		return run_begin_line(out, &ev->run_begin);
 	case EV_TARGET:
