@@ -245,6 +245,8 @@ struct ev_target {
 	bool inferred;		   /* attempt: inferred */
 	bool has_on2;		   /* on2 can be run */
 	uint32_t settle_ms;	   /* 0: the probe's own window */
+	uint32_t steady_ms;	   /* each round is followed by one that attempts so long after the
+				    * start; 0: none */
 	char version[EV_TEXT_MAX]; /* what its `version:` command printed, first line */
 	char about[EV_TEXT_MAX];
 	uint8_t digest[EV_DIGEST_BYTES]; /* of the target file */
@@ -292,6 +294,8 @@ struct ev_probe {
 	bool answers;		/* the far side answers with an HMAC */
 	bool forbidden;		/* its listener is one that no sandbox may reach: what that
 				 * received stands beside what W saw */
+	char step[EV_NAME_MAX]; /* a secret: part of the path that is opened; "" = environment */
+	bool planted_env;	/* ... which the kernel must have seen in an environment */
 	bool builtin;
 };
 

@@ -128,14 +128,29 @@ static enum attempt attempt_of(const struct correlate *c, const struct trial_sta
 {
 	const struct ev_target *target = target_of(c, t->t.target);
 
+	if (!plant_was_readable(c, t))
+		return ATTEMPT_NONE;
 	if (t->attempt_ns)
 		return ATTEMPT_SEEN;
 	return target && target->inferred && t->ran.right ? ATTEMPT_INFERRED : ATTEMPT_NONE;
 }
 
+/* Where the probe goes, or anywhere else outside. */
 static bool token_arrived(const struct trial_state *t)
 {
-	return t->token_tap || t->token_log;
+	return t->token_tap || t->token_log || t->secret.right;
+}
+
+/* Where the probe goes: a control is off, and a far side there, only if that was reached. */
+static bool reached(const struct correlate *c, const struct trial_state *t)
+{
+	const struct ev_probe *probe = probe_of(c, t->t.probe);
+
+	if (probe->channel == CHANNEL_SECRET)
+		return t->secret.right;
+	if (probe->dest == DEST_SIBLING)
+		return t->answered && t->token_inside;
+	return probe->forbidden ? t->token_log : t->token_tap;
 }
 
 /* A frame of a socket of another target, sent while that one's arm was running, is that one's.
@@ -181,7 +196,7 @@ static enum reach reach_of(const struct correlate *c, const struct trial_state *
 {
 	const struct ev_probe *probe = t ? probe_of(c, t->t.probe) : NULL;
 
-	if (!t || !t->token_tap)
+	if (!t || !reached(c, t))
 		return REACH_NONE;
 	return t->answered || !probe->answers ? REACH_ANSWERED : REACH_CROSSED;
 }
@@ -323,7 +338,7 @@ static const struct trial_state *find_baseline(const struct correlate *c, enum a
 		const struct ev_trial *t = &c->trials.at[i].t;
 
 		if (t->arm == arm && t->far == like->far && t->uid == like->uid &&
-		    !strcmp(t->probe, like->probe))
+		    t->caps == like->caps && !strcmp(t->probe, like->probe))
 			return &c->trials.at[i];
 	}
 	return NULL;
@@ -347,25 +362,64 @@ static enum on2_state on2_of(const struct correlate *c, const struct trial_state
 	return crossing == CROSSING_NONE && provably_tried(c, t) ? ON2_AGREES : ON2_ABSENT;
 }
 
-static enum off_state off_of(const struct ev_cell *cell, const struct trial_state *t)
+static enum off_state off_of(const struct correlate *c, const struct ev_cell *cell,
+			     const struct trial_state *t)
 {
 	if (!cell->has_off)
 		return OFF_ABSENT;
-	return t && t->token_tap ? OFF_CROSSED : OFF_NONE;
+	return t && reached(c, t) ? OFF_CROSSED : OFF_NONE;
+}
+
+/* A platform that lets nothing through does no useful work, and its silence is no measurement. */
+static enum allowed_state allowed_of(const struct correlate *c, const struct ev_cell *cell,
+				     const struct trial_state *t)
+{
+	if (!cell->has_allowed)
+		return ALLOWED_NONE;
+	return t && reach_of(c, t) == REACH_ANSWERED ? ALLOWED_WORKS : ALLOWED_DEAD;
+}
+
+/* A listener that no sandbox may reach heard nothing, though somebody took the connection. */
+static bool taken_by_another(const struct ev_probe *probe, const struct trial_state *t)
+{
+	bool taken = probe->channel == CHANNEL_UNIX ? t->call_accepted : t->established;
+
+	return taken && !t->token_log && !t->answered;
 }
 
 /*
  * What the attempt sent was stopped by nobody that could be credited. It left by a link that is not
  * the lane's; or somebody took it, on a loopback or out of sight, since nobody refused it and
  * nothing dropped it; or it crossed B and died in the rig, where nothing belongs to a sandbox.
+ *
+ * A resolver or proxy of the sandbox's takes what is handed to it: where that goes, W sees.
  */
-static bool left_unseen(const struct trial_state *t)
+static bool left_unseen(const struct correlate *c, const struct trial_state *t)
 {
+	const struct ev_probe *probe = probe_of(c, t->t.probe);
+
+	if (probe->channel == CHANNEL_SECRET)
+		return false;
 	if (t->packet_b)
 		return !t->t.closed && !token_arrived(t) && !t->signal;
+	if (probe->forbidden)
+		return t->packet_elsewhere || GUARD(TAKEN_BY_ANOTHER, taken_by_another(probe, t));
 	if (t->drop[0] && t->drops >= t->sent)
 		return false;
+	if (probe->channel == CHANNEL_RESOLVER || probe->channel == CHANNEL_PROXY)
+		return t->packet_elsewhere;
 	return t->packet_elsewhere || t->call_accepted || (t->attempt_ns && !t->refused);
+}
+
+/* What a forbidden listener received is known by its log, and by what A saw go there. */
+static bool lost_at_w(const struct correlate *c, const struct trial_state *t)
+{
+	const struct ev_probe *probe = probe_of(c, t->t.probe);
+
+	if (lost_in(c, t, WHERE_W))
+		return true;
+	return probe->forbidden &&
+	       GUARD(LOST_FORBIDDEN, lost_in(c, t, WHERE_LOG) || lost_in(c, t, WHERE_A));
 }
 
 static void fill_on(const struct correlate *c, const struct trial_state *on, struct facts *f)
@@ -378,12 +432,12 @@ static void fill_on(const struct correlate *c, const struct trial_state *on, str
 	f->attempt = attempt_of(c, on);
 	f->on = crossing_of(c, on);
 	f->signal_at_b = on->signal_b;
-	f->shared = GUARD(LEFT_UNSEEN, left_unseen(on));
+	f->shared = GUARD(LEFT_UNSEEN, left_unseen(c, on));
 	f->on_answered = on->answered;
 	f->via_other = on->other_channel;
 	f->baseline_first = reach_of(c, find_baseline(c, ARM_BASELINE_FIRST, &on->t));
 	f->baseline_last = reach_of(c, find_baseline(c, ARM_BASELINE_LAST, &on->t));
-	f->lost_w = lost_in(c, on, WHERE_W);
+	f->lost_w = lost_at_w(c, on);
 	f->lost_b = lost_in(c, on, WHERE_B);
 	f->lost_a = lost_in(c, on, WHERE_A);
 	f->attached_w = attached_tap(c, on, SNT_HOOK_WORLD);
@@ -393,12 +447,12 @@ static void fill_on(const struct correlate *c, const struct trial_state *on, str
 
 static void add_on2(const struct correlate *c, const struct trial_state *on2, struct facts *f)
 {
-	f->lost_w |= lost_in(c, on2, WHERE_W);
+	f->lost_w |= lost_at_w(c, on2);
 	f->lost_b |= lost_in(c, on2, WHERE_B);
 	f->lost_a |= lost_in(c, on2, WHERE_A);
 	f->attached_w &= attached_tap(c, on2, SNT_HOOK_WORLD);
 	f->attached_b &= attached_tap(c, on2, SNT_HOOK_BOUNDARY);
-	f->shared |= GUARD(LEFT_UNSEEN, left_unseen(on2));
+	f->shared |= GUARD(LEFT_UNSEEN, left_unseen(c, on2));
 	f->window_long &= window_long(c, on2);
 }
 
@@ -411,7 +465,8 @@ static void fill_round(const struct correlate *c, const struct ev_cell *cell, ui
 	f->claimed = cell->claimed;
 	f->attached_a = attached_machine(c, false);
 	f->attached_exec = attached_machine(c, true);
-	f->off = off_of(cell, find_trial(c, cell, ARM_OFF, repeat));
+	f->off = off_of(c, cell, find_trial(c, cell, ARM_OFF, repeat));
+	f->allowed = allowed_of(c, cell, find_trial(c, cell, ARM_ALLOWED, repeat));
 	f->on2 = on2_of(c, on2);
 	if (on)
 		fill_on(c, on, f);
@@ -454,8 +509,11 @@ static void describe_on(const struct correlate *c, const struct trial_state *on,
 {
 	uint32_t listened = window_listened_ms(c, on);
 
-	if (token_arrived(on) || on->signal)
+	if (token_arrived(on) || on->signal) {
 		r->crossed++;
+		if (on->t.wait_ms)
+			r->crossed_steady++;
+	}
 	r->window_ms = r->window_ms ? MIN(r->window_ms, listened) : listened;
 	if (on->other_channel && !r->via[0])
 		(void)str_copy(r->via, sizeof(r->via), on->via);
@@ -466,11 +524,17 @@ static void describe_on(const struct correlate *c, const struct trial_state *on,
 	stopped(c, on, r);
 }
 
+/* A target with a steady state has two rounds for each: one at the start, one that waits. */
+static uint32_t rounds_of(const struct correlate *c, const struct ev_target *target)
+{
+	return MAX(c->begin.repeat, 1u) * (target->steady_ms ? 2 : 1);
+}
+
 static int judge_one(const struct correlate *c, const struct ev_cell *cell, bool self_test,
 		     bool damaged, struct cell_result *r)
 {
 	const struct ev_target *target = target_of(c, cell->target);
-	uint32_t n = MAX(c->begin.repeat, 1u);
+	uint32_t n = rounds_of(c, target);
 	cleanup_free struct facts *rounds = calloc(n, sizeof(*rounds));
 
 	if (!rounds)
@@ -479,6 +543,7 @@ static int judge_one(const struct correlate *c, const struct ev_cell *cell, bool
 	(void)str_copy(r->target, sizeof(r->target), cell->target);
 	(void)str_copy(r->probe, sizeof(r->probe), cell->probe);
 	(void)str_copy(r->source, sizeof(r->source), cell->source);
+	r->steady_ms = target->steady_ms;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct trial_state *on = find_trial(c, cell, ARM_ON, i + 1);
 
@@ -497,13 +562,27 @@ static int judge_one(const struct correlate *c, const struct ev_cell *cell, bool
 
 /* ---- the run ---- */
 
+/* A sibling is a sandbox too, and never has the far side's key: it answers with the trial's secret
+ * in its place. */
+static void answer_of(const struct correlate *c, const struct trial_state *t,
+		      uint8_t ret[EV_MAC_BYTES])
+{
+	uint8_t key[EV_MAC_BYTES] = { 0 };
+
+	if (probe_of(c, t->t.probe)->dest != DEST_SIBLING)
+		memcpy(key, c->end.key, sizeof(key));
+	else
+		mac_secret(c->end.key, t->t.nonce, key);
+	mac_answer(key, t->t.token, ret);
+}
+
 static void check_answers(struct correlate *c)
 {
 	for (uint32_t i = 0; i < c->trials.n && c->ended; i++) {
 		struct trial_state *t = &c->trials.at[i];
 		uint8_t mac[EV_MAC_BYTES];
 
-		mac_answer(c->end.key, t->t.token, mac);
+		answer_of(c, t, mac);
 		t->answered = t->has_answer && !GUARD(ANSWER_WRONG, !mac_equal(mac, t->answer));
 	}
 }
@@ -511,6 +590,16 @@ static void check_answers(struct correlate *c)
 static bool is_baseline(const struct ev_trial *t)
 {
 	return t->arm == ARM_BASELINE_FIRST || t->arm == ARM_BASELINE_LAST;
+}
+
+/* What the kernel saw, and what the far side says, of a baseline. */
+static void witnesses_of(const struct correlate *c, const struct trial_state *t, bool *ret_tap,
+			 bool *ret_log)
+{
+	const struct ev_probe *probe = probe_of(c, t->t.probe);
+
+	*ret_tap = probe->forbidden ? t->token_inside : t->token_tap;
+	*ret_log = probe->dest == DEST_SIBLING ? t->answered : t->token_log;
 }
 
 /*
@@ -522,15 +611,17 @@ static bool witnesses_disagree(const struct correlate *c)
 {
 	for (uint32_t i = 0; i < c->trials.n; i++) {
 		const struct trial_state *t = &c->trials.at[i];
+		bool tap, log;
 
 		if (!is_baseline(&t->t))
 			continue;
 		/* A witness that lost records contradicts nobody: the baseline is then unproven. */
-		if (lost_in(c, t, WHERE_W) || lost_in(c, t, WHERE_LOG))
+		if (lost_at_w(c, t) || lost_in(c, t, WHERE_LOG))
 			continue;
-		if (GUARD(ANSWERED_UNSEEN, t->answered && !t->token_tap))
+		witnesses_of(c, t, &tap, &log);
+		if (GUARD(ANSWERED_UNSEEN, t->answered && !tap))
 			return true;
-		if (t->t.far == FAR_DEAF ? t->token_log : t->token_tap != t->token_log)
+		if (t->t.far == FAR_DEAF ? log : tap != log)
 			return true;
 	}
 	return false;
@@ -621,6 +712,7 @@ int assemble(struct correlate *c, bool damaged, struct run_result *ret)
 	int err;
 
 	check_answers(c);
+	plants_settle(c);
 	count_canaries(c);
 	err = quotes_settle(c);
 	if (err)

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/judge/correlate.h"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include "user/base/mac.h"
 #include "user/judge/correlate_state.h"
 #include "user/judge/guard.h"
@@ -131,11 +128,6 @@ const struct ev_target *target_of(const struct correlate *c, const char *name)
 	return NULL;
 }
 
-uint8_t channel_protocol(enum channel channel)
-{
-	return channel == CHANNEL_TCP ? IPPROTO_TCP : IPPROTO_UDP;
-}
-
 /* FNV-1a over lane, address and port; never 0. Two destinations with one hash would be one trial's:
  * the address is compared again by trial_by_dest(). */
 static uint64_t dest_key(uint32_t lane, const uint8_t daddr[16], uint32_t dport)
@@ -157,7 +149,12 @@ struct trial_state *trial_by_dest(struct correlate *c, uint32_t lane, const uint
 	if (!idmap_get(&c->by_dest, dest_key(lane, daddr, dport), &id))
 		return NULL;
 	t = trial_get(c, id);
-	return t && !memcmp(t->t.daddr, daddr, 16) && t->t.dport == dport ? t : NULL;
+	return t && trial_goes_to(t, daddr, dport) ? t : NULL;
+}
+
+bool trial_goes_to(const struct trial_state *t, const uint8_t daddr[16], uint32_t dport)
+{
+	return !memcmp(t->t.daddr, daddr, 16) && t->t.dport == dport;
 }
 
 static uint64_t hash_text(uint64_t h, const char *text)
@@ -264,101 +261,6 @@ static void see_exec(struct correlate *c, const struct ev *ev)
 		t->identity_wrong = true;
 }
 
-/* ---- attempts: the decisive step of the manifest, by the marked task or its descendants ---- */
-
-static struct trial_state *marked_trial(struct correlate *c, const struct ev *ev)
-{
-	struct trial_state *t = trial_get(c, ev->trial);
-
-	return !t || GUARD(ATTEMPT_UNMARKED, ev->mark != t->mark) ? NULL : t;
-}
-
-static bool is_destination(const struct trial_state *t, const uint8_t daddr[16], uint32_t dport)
-{
-	return !memcmp(t->t.daddr, daddr, 16) && t->t.dport == dport;
-}
-
-static bool is_socket_type(enum channel channel, uint32_t type)
-{
-	return (type & 0xf) == (channel == CHANNEL_TCP ? SOCK_STREAM : SOCK_DGRAM);
-}
-
-static void attempted(struct trial_state *t, uint64_t time_ns)
-{
-	t->attempt_ns = MAX(t->attempt_ns, time_ns);
-}
-
-static void see_addr(struct correlate *c, const struct ev *ev)
-{
-	struct trial_state *t = marked_trial(c, ev);
-	const struct ev_probe *probe = t ? probe_of(c, t->t.probe) : NULL;
-
-	if (!t || !is_destination(t, ev->addr.daddr, ev->addr.dport) ||
-	    !is_socket_type(probe->channel, ev->addr.type))
-		return;
-	t->call_addr_seen = true;
-	attempted(t, ev->time_ns);
-}
-
-/* For want of room, not by anybody's will: no attempt was made, and nothing was refused. */
-static bool is_shortage(int64_t ret)
-{
-	return ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM || ret == -ENOBUFS;
-}
-
-static void see_send(struct correlate *c, const struct ev *ev)
-{
-	struct trial_state *t = marked_trial(c, ev);
-	const struct ev_probe *probe = t ? probe_of(c, t->t.probe) : NULL;
-
-	if (!t || !is_destination(t, ev->send.daddr, ev->send.dport) ||
-	    !is_socket_type(probe->channel, ev->send.type))
-		return;
-	if (GUARD(SHORTAGE, is_shortage(ev->send.ret)))
-		return;
-	attempted(t, ev->time_ns);
-	if (ev->send.ret >= 0)
-		t->call_accepted = true;
-}
-
-/* The first call of the channel: socket() of the probe's family and type. Only its refusal is an
- * attempt; a launcher makes sockets of its own. */
-static bool is_refused_socket(const struct ev_probe *probe, const struct ev_call *call)
-{
-	return !strcmp(call->name, "socket") && call->ret < 0 && call->family == probe->family &&
-	       is_socket_type(probe->channel, (uint32_t)call->arg1);
-}
-
-/* Errors that do not say that nothing will be sent. */
-static bool is_still_going(int64_t ret)
-{
-	return ret >= 0 || ret == -EINPROGRESS || ret == -EALREADY || ret == -EAGAIN ||
-	       ret == -EINTR || ret == -EISCONN;
-}
-
-static void see_call(struct correlate *c, const struct ev *ev)
-{
-	struct trial_state *t = marked_trial(c, ev);
-	const struct ev_probe *probe = t ? probe_of(c, t->t.probe) : NULL;
-	const struct ev_call *call = &ev->call;
-	bool refused_socket;
-
-	if (!t)
-		return;
-	refused_socket = is_refused_socket(probe, call);
-	if (!refused_socket && !(call->family && is_destination(t, call->daddr, call->dport)))
-		return;
-	if (GUARD(SHORTAGE, is_shortage(call->ret)))
-		return;
-	attempted(t, ev->time_ns);
-	if (is_still_going(call->ret)) {
-		t->call_accepted = true;
-		return;
-	}
-	t->refused = (int)-call->ret;
-	t->refused_no_enter = ev->flags & SNT_F_NO_ENTER;
-}
-
 /* ---- the session's lines: tied to the instance by HMAC, checked here, never by the client ---- */
 
 static int see_answer(struct correlate *c, const struct ev_answer *a)
@@ -395,6 +297,10 @@ static int see_proof(struct correlate *c, const struct ev_proof *a)
 	memcpy(t->ran.instance, a->instance, sizeof(t->ran.instance));
 	t->has_answer = a->has_answer;
 	memcpy(t->answer, a->answer, sizeof(t->answer));
+	t->secret.given = a->has_secret;
+	memcpy(t->secret.mac, a->secret, sizeof(t->secret.mac));
+	t->twin.given = a->has_twin;
+	memcpy(t->twin.mac, a->twin, sizeof(t->twin.mac));
 	memcpy(t->view, a->view, sizeof(t->view));
 	return 0;
 }
@@ -557,13 +463,11 @@ int correlate_push(struct correlate *c, const struct ev *ev)
 		see_exec(c, ev);
 		return 0;
 	case EV_ADDR:
-		see_addr(c, ev);
-		return 0;
 	case EV_SEND:
-		see_send(c, ev);
-		return 0;
 	case EV_CALL:
-		see_call(c, ev);
+	case EV_STATE:
+	case EV_URING:
+		attempt_push(c, ev);
 		return 0;
 	case EV_PACKET:
 	case EV_DROP:

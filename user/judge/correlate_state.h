@@ -42,6 +42,13 @@ struct proof_state {
 	uint8_t instance[EV_NONCE_BYTES];
 };
 
+/* A planted secret, or its twin, that the session says to have read; the key that could tell comes
+ * last. */
+struct plant_state {
+	bool given, right;
+	uint8_t mac[EV_MAC_BYTES];
+};
+
 struct canary_count {
 	uint32_t before, before_seen, after, after_seen;
 };
@@ -59,6 +66,7 @@ struct trial_state {
 	struct proof_state alive[2], ran;
 	bool has_answer, answered; /* answered: checked at the end, the key comes last */
 	uint8_t answer[EV_MAC_BYTES];
+	struct plant_state secret, twin;
 	char view[EV_NAME_MAX];
 
 	/* A */
@@ -67,6 +75,8 @@ struct trial_state {
 	bool call_addr_seen; /* a cgroup address hook saw it, so no LSM or seccomp came before */
 	int refused;	     /* errno of a refused decisive call, 0 = none */
 	bool refused_no_enter;
+	bool established;	 /* a TCP connection to its destination was made */
+	bool token_inside;	 /* its token on its way to a forbidden listener */
 	bool packet_a, packet_b; /* its own packets seen inside / at B */
 	bool packet_elsewhere;	 /* ... on a device that is neither that nor the lane's */
 	uint32_t sent, drops;	 /* its own packets at the root cgroup's egress; those that died */
@@ -167,10 +177,15 @@ struct trial_state *trial_by_dest(struct correlate *c, uint32_t lane, const uint
 				  uint32_t dport);
 const struct ev_probe *probe_of(const struct correlate *c, const char *name);
 const struct ev_target *target_of(const struct correlate *c, const char *name);
-uint8_t channel_protocol(enum channel channel); /* IPPROTO_* */
+bool trial_goes_to(const struct trial_state *t, const uint8_t daddr[16], uint32_t dport);
 uint64_t cell_key(const char *target, const char *probe, enum arm arm, uint32_t repeat);
 int add_loss(struct correlate *c, uint32_t hook, uint32_t slot, uint64_t from_ns,
 	     uint64_t to_ns) must_check;
+
+/* attempt.c: the decisive steps of the trials' own tasks: EV_ADDR, EV_SEND, EV_CALL, EV_STATE,
+ * EV_URING. */
+void attempt_push(struct correlate *c, const struct ev *ev);
+uint8_t channel_protocol(const struct ev_probe *p); /* IPPROTO_* of its packets; 0 = it has none */
 
 /* witness.c: everything at W, B, and in the collector's log. */
 int witness_init(struct correlate *c) must_check;
@@ -184,6 +199,11 @@ int witness_self(struct correlate *c, const uint8_t token[EV_NONCE_BYTES],
  * known, those that are not join the unexplained frames. */
 int quote_keep(struct correlate *c, const struct ev *ev, const struct packet *p) must_check;
 int quotes_settle(struct correlate *c) must_check;
+
+/* plant.c: whose planted secrets and twins were read, once the key is known; whether a session of a
+ * secret's probe could have read anything at all (true for every other probe). */
+void plants_settle(struct correlate *c);
+bool plant_was_readable(const struct correlate *c, const struct trial_state *t);
 
 /* assemble.c */
 int assemble(struct correlate *c, bool damaged, struct run_result *ret) must_check;

@@ -113,6 +113,8 @@ struct cell_result {
 	struct arm_result arms[ARM_MAX];
 	char probe_view[EV_NAME_MAX]; /* the probe's own view in `on`; hostile text */
 	uint32_t n, crossed;	      /* repeats */
+	/* Where every second round waits that long for the steady state; 0: none does. */
+	uint32_t steady_ms, crossed_steady;
 	char source[EV_TEXT_MAX];
 };
 

@@ -3,8 +3,11 @@
  * The witnesses of a crossing: the tap at W, and the collector's receive log; and what B and the
  * vantages inside saw of a trial's own packets.
  *
- * A frame at W belongs to a trial by its token, in whatever channel and coding, else by its
- * destination, which is one trial's own. What is neither, nor ours, nor noise, is unexplained.
+ * A frame at W belongs to a trial by its token, in whatever channel and coding, else by whose
+ * socket sent it and by its destination. What is neither, nor ours, nor noise, is unexplained.
+ *
+ * A listener that no sandbox may reach stands on this side of W, so that its log is the witness
+ * there, and the token on its way to it, as A saw it, the second one.
  */
 #include <netinet/in.h>
 
@@ -48,8 +51,10 @@ static void check_channel(const struct correlate *c, struct trial_state *t, uint
 {
 	const struct ev_probe *probe = probe_of(c, t->t.probe);
 
-	if (protocol == channel_protocol(probe->channel) && dport == t->t.dport &&
-	    !memcmp(dst, t->t.daddr, 16))
+	if (protocol == channel_protocol(probe) && trial_goes_to(t, dst, dport))
+		return;
+	/* A resolver asks whom it will, by UDP or TCP. */
+	if (probe->channel == CHANNEL_RESOLVER && dport == DNS_PORT)
 		return;
 	t->other_channel = true;
 	if (!t->via[0])
@@ -131,15 +136,19 @@ static void matched_in_log(void *arg, uint32_t trial, enum match_form form unuse
 
 	if (!t)
 		return;
+	c->now_matched = trial;
 	add_record(t, c->now->id);
 	if (GUARD(TOKEN_OF_ANOTHER_LANE, r->lane != t->t.lane)) {
 		t->elsewhere = true;
 		return;
 	}
-	/* The log has no sender: after the arm it only confirms what the tap found to be the
+	/* The log has no sender: after the arm it only confirms what the tap, or A, found to be the
 	 * trial's. */
-	if (t->end_ns && c->now->time_ns > t->end_ns && !t->token_tap)
+	if (t->end_ns && c->now->time_ns > t->end_ns && !t->token_tap &&
+	    !(r->forbidden && t->token_inside)) {
+		t->elsewhere |= r->forbidden; /* no tap at W says so */
 		return;
+	}
 	t->token_log = true;
 	check_channel(c, t, (uint8_t)r->protocol, r->daddr, r->dport);
 }
@@ -248,13 +257,25 @@ static bool is_self(struct correlate *c, const struct packet *p, const struct ev
 
 /* ---- packets ---- */
 
+/*
+ * Where trials share a destination, the newest has it, unless A saw whose socket sends: a
+ * connection of an earlier trial goes on after its end, and is never the newest one's signal.
+ */
 static struct trial_state *addressed_trial(struct correlate *c, const struct packet *p,
 					   uint32_t lane)
 {
 	struct trial_state *t = p->transport ? trial_by_dest(c, lane, p->dst, p->dport) : NULL;
-	const struct ev_probe *probe = t ? probe_of(c, t->t.probe) : NULL;
+	const struct ev_probe *probe;
+	uint32_t sender;
 
-	return t && p->protocol == channel_protocol(probe->channel) ? t : NULL;
+	if (t && idmap_get(&c->by_flow, flow_key(lane, p), &sender) &&
+	    GUARD(FLOW_OF_ANOTHER, sender != t->t.id)) {
+		t = trial_get(c, sender);
+		if (!t || t->t.lane != lane || !trial_goes_to(t, p->dst, p->dport))
+			return NULL;
+	}
+	probe = t ? probe_of(c, t->t.probe) : NULL;
+	return t && p->protocol == channel_protocol(probe) ? t : NULL;
 }
 
 /* A bare ACK, FIN or RST may come from no socket at all, long after; a SYN or payload does not. */
@@ -355,10 +376,22 @@ static void at_boundary(struct correlate *c, const struct ev *ev, const struct p
 		t->signal_b = true;
 }
 
+static void matched_inside(void *arg, uint32_t trial, enum match_form form unused_arg)
+{
+	struct correlate *c = arg;
+	struct trial_state *t = trial_get(c, trial);
+
+	if (t && c->now->mark == t->mark)
+		t->token_inside = true;
+}
+
 static int inside(struct correlate *c, const struct ev *ev, const struct packet *p)
 {
 	struct trial_state *t = addressed_trial(c, p, ev->lane);
+	const struct ev_probe *probe = t ? probe_of(c, t->t.probe) : NULL;
 
+	if (probe && probe->forbidden)
+		match_scan(c->tokens, NULL, p->payload, p->payload_len, matched_inside, c);
 	if (t && (ev->mark == t->mark || ev->hook == SNT_HOOK_BOX)) {
 		t->packet_a = true;
 		if (ev->packet.ifindex != LOOPBACK_IFINDEX && ev->lane < SNT_SLOT_MAX &&
@@ -430,8 +463,12 @@ int witness_received(struct correlate *c, const struct ev *ev)
 	const struct ev_received *r = &ev->received;
 
 	c->now = ev;
+	c->now_matched = 0;
 	match_scan(c->tokens, NULL, r->data, r->data_len, matched_in_log, c);
 	if (r->dport == DNS_PORT)
 		scan_dns(c, r->data, r->data_len, matched_in_log);
+	/* What nobody can read has reached it all the same. */
+	if (GUARD(FORBIDDEN_UNEXPLAINED, r->forbidden && !c->now_matched))
+		return unexplained(c, ev, NULL);
 	return 0;
 }

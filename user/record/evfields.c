@@ -270,6 +270,7 @@ static const struct field target[] = {
 	BOOL("inferred", target.inferred),
 	BOOL("has_on2", target.has_on2),
 	U32("settle_ms", target.settle_ms),
+	U32("steady_ms", target.steady_ms),
 	TEXT("version", target.version),
 	TEXT("about", target.about),
 	HEX("sha256", target.digest),
@@ -286,6 +287,8 @@ static const struct field probe[] = {
 	U64("capabilities", probe.caps),
 	BOOL("answers", probe.answers),
 	BOOL("forbidden", probe.forbidden),
+	TEXT("step", probe.step),
+	BOOL("planted_env", probe.planted_env),
 	BOOL("builtin", probe.builtin),
 };
 
