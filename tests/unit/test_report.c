@@ -146,6 +146,10 @@ static struct run_result mixed_run(struct cell_result cells[CELLS_MAX])
 	cells[7].arms[ARM_ON] = arm_of(true, 22);
 	cells[7].n = 3;
 	cells[7].crossed = 2;
+	cells[0].n = 2; /* a control that is late */
+	cells[0].crossed = 1;
+	cells[0].steady_ms = 3000;
+	cells[5].arms[ARM_ALLOWED] = arm_of(true, 31);
 	r = run_of(cells, add_calibrators(cells, n));
 	r.lost_ring = 3;
 	r.lost_map = 18446744073709551615ull;
@@ -501,9 +505,34 @@ static void test_explain(unused_arg void **state)
 	(void)mixed_run(cells);
 	explain("verdict-explain.lost.txt", &cells[2], NULL, 0, false);
 	explain("verdict-explain.via.txt", &cells[3], NULL, 0, false);
+	explain("verdict-explain.states.txt", &cells[0], NULL, 0, false);
 	explain("verdict-explain.repeats.txt", &cells[7], NULL, 0, false);
 	(void)swollen_run(cells);
 	explain("verdict-explain.swollen.txt", &cells[0], lines, ARRAY_SIZE(lines), false);
+}
+
+static void test_states(unused_arg void **state)
+{
+	static const struct {
+		uint32_t crossed, steady;
+		const char *text;
+	} cases[] = {
+		{ 0, 0, "" },
+		{ 1, 0, "at start-up only" },
+		{ 2, 1, "at start-up and later" },
+		{ 1, 1, "in the steady state only" },
+	};
+	struct cell_result c = cell_of(ROLE_TARGET, "t", "p", VERDICT_ESCAPED);
+
+	c.n = 2;
+	c.crossed = 1;
+	assert_string_equal(states_text(&c), ""); /* it has no steady state */
+	c.steady_ms = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		c.crossed = cases[i].crossed;
+		c.crossed_steady = cases[i].steady;
+		assert_string_equal(states_text(&c), cases[i].text);
+	}
 }
 
 static void test_baseline(unused_arg void **state)
@@ -583,14 +612,15 @@ static void test_full(unused_arg void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),	    cmocka_unit_test(test_mixed),
-		cmocka_unit_test(test_rejected),    cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_swollen),	    cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_exit_line),   cmocka_unit_test(test_not_made),
-		cmocka_unit_test(test_widths),	    cmocka_unit_test(test_letters),
-		cmocka_unit_test(test_explain),	    cmocka_unit_test(test_baseline),
-		cmocka_unit_test(test_calibrators), cmocka_unit_test(test_color),
-		cmocka_unit_test(test_printable),   cmocka_unit_test(test_full),
+		cmocka_unit_test(test_good),	  cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_rejected),  cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_swollen),	  cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_exit_line), cmocka_unit_test(test_not_made),
+		cmocka_unit_test(test_widths),	  cmocka_unit_test(test_letters),
+		cmocka_unit_test(test_explain),	  cmocka_unit_test(test_states),
+		cmocka_unit_test(test_baseline),  cmocka_unit_test(test_calibrators),
+		cmocka_unit_test(test_color),	  cmocka_unit_test(test_printable),
+		cmocka_unit_test(test_full),
 	};
 
 	return cmocka_run_group_tests_name("report", tests, NULL, NULL);

@@ -59,6 +59,8 @@ static void print_arms(struct line *l, const struct cell_result *c)
 	print_one_arm(l, "on", c, ARM_ON);
 	print_one_arm(l, "off", c, ARM_OFF);
 	print_one_arm(l, "on2", c, ARM_ON2);
+	if (c->arms[ARM_ALLOWED].present)
+		print_one_arm(l, "allowed", c, ARM_ALLOWED);
 }
 
 static void print_facts(struct line *l, const struct cell_result *c)
@@ -86,6 +88,8 @@ static void print_facts(struct line *l, const struct cell_result *c)
 				 c->crossed, c->n);
 		print_field(l, "repeats", text);
 	}
+	if (states_text(c)[0])
+		print_field(l, "when", states_text(c));
 	print_field(l, "claimed", !c->claimed ? "no" : c->source[0] ? c->source : "yes");
 	if (c->probe_view[0]) {
 		(void)str_format(text, sizeof(text), "'%s' (its own view, no evidence)",

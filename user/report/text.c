@@ -112,6 +112,27 @@ const char *crossing_text(const struct cell_result *c, enum arm arm)
 	return arm == ARM_ON && attempt_not_made(c) ? "was not made" : "did not cross";
 }
 
+bool states_of(const struct cell_result *c, struct states *ret)
+{
+	if (!c->steady_ms)
+		return false;
+	*ret = (struct states){ .n = c->n / 2,
+				.startup = c->crossed - MIN(c->crossed, c->crossed_steady),
+				.steady = c->crossed_steady };
+	return true;
+}
+
+const char *states_text(const struct cell_result *c)
+{
+	struct states s;
+
+	if (!states_of(c, &s) || (!s.startup && !s.steady))
+		return "";
+	if (!s.steady)
+		return "at start-up only";
+	return s.startup ? "at start-up and later" : "in the steady state only";
+}
+
 enum verdict role_verdict(enum role r)
 {
 	if (r == ROLE_ESCAPES)

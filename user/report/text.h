@@ -33,6 +33,17 @@ bool attempt_not_made(const struct cell_result *c);
 /* What came of an arm's attempt: "crossed", "did not cross" or, of `on`, "was not made". */
 const char *crossing_text(const struct cell_result *c, enum arm arm);
 
+/* Rounds made at the sandbox's start and rounds that waited for its steady state, n of each, and
+ * how many of them crossed. false: the target has no such rounds. */
+struct states {
+	uint32_t n, startup, steady;
+};
+bool states_of(const struct cell_result *c, struct states *ret);
+
+/* "at start-up only", "in the steady state only", "at start-up and later"; "" where neither
+ * crossed, or there are no such rounds. */
+const char *states_text(const struct cell_result *c);
+
 /* What a calibrator must come out as, for a run to be accepted. */
 enum verdict role_verdict(enum role r);
 

@@ -87,6 +87,28 @@ static void arms(struct json_out *j, const struct cell_result *c)
 	one_arm(j, "on", &c->arms[ARM_ON]);
 	one_arm(j, "off", &c->arms[ARM_OFF]);
 	one_arm(j, "on2", &c->arms[ARM_ON2]);
+	one_arm(j, "allowed", &c->arms[ARM_ALLOWED]);
+	json_object_end(j);
+}
+
+/* The start of a sandbox and its steady state, apart; null where the target has no such rounds. */
+static void states(struct json_out *j, const struct cell_result *c)
+{
+	struct states s;
+
+	if (!states_of(c, &s)) {
+		json_null(j, "startup");
+		json_null(j, "steady");
+		return;
+	}
+	json_object_begin(j, "startup");
+	json_u32(j, "n", s.n);
+	json_u32(j, "crossed", s.startup);
+	json_object_end(j);
+	json_object_begin(j, "steady");
+	json_u32(j, "after_ms", c->steady_ms);
+	json_u32(j, "n", s.n);
+	json_u32(j, "crossed", s.steady);
 	json_object_end(j);
 }
 
@@ -120,6 +142,7 @@ static void cell(struct json_out *j, const struct cell_result *c)
 	json_u32(j, "crossed", c->crossed);
 	json_object_end(j);
 	/* further than what is documented */
+	states(j, c);
 	json_text(j, "role", role_text(c->role));
 	json_boolean(j, "claimed", c->claimed);
 	text_or_null(j, "source", c->source);
