@@ -11,12 +11,12 @@ static void use(struct target *t)
 {
 	static const char *const families[] = { "@tcp" };
 	char *const cmd[] = { (char[]){ "probe" }, NULL };
-	const struct target_vars vars = {
-		.cmd = cmd, .id = "1", .netns = "/n", .dir = "/d", .collector = "c"
-	};
+	struct target_vars vars = { .cmd = cmd };
 	const struct target_off *off = target_off_for(t, "tcp-connect", families, 1);
 	char **argv = NULL, missing[64];
 
+	for (size_t i = 0; i < ARRAY_SIZE(vars.value); i++)
+		vars.value[i] = "/x";
 	(void)target_claim_for(t, "tcp-connect", families, 1);
 	(void)target_available(t, missing, sizeof(missing));
 	if (target_expand(off ? off->run : t->run, &vars, &argv) == 0)

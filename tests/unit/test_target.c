@@ -260,10 +260,9 @@ static const struct {
 	{ "run: [box, [a]]\n", "1:12: a list stands where a text is expected" },
 	{ "run: [box, '']\n", "1:12: nothing stands where a text is expected" },
 	{ "run: [box, '{command}']\n",
-	  "1:12: unknown placeholder '{command}': expected {cmd}, {id}, {netns}, {dir} or "
-	  "{collector}" },
+	  "1:12: unknown placeholder '{command}': expected " PLACEHOLDER_LIST },
 	{ "run: [box, '--id={id}-{nr}']\n",
-	  "1:12: unknown placeholder '{nr}': expected {cmd}, {id}, {netns}, {dir} or {collector}" },
+	  "1:12: unknown placeholder '{nr}': expected " PLACEHOLDER_LIST },
 	{ "run: [sh, -c, 'exec {cmd}']\n",
 	  "1:15: '{cmd}' inside of an argument: expected an argument of its own, since it becomes "
 	  "several" },
@@ -282,8 +281,7 @@ static const struct {
 	{ OFF("{run: [a]}"),
 	  "8:5: 'probes' is missing in an off entry: expected a list of probes" },
 	{ OFF("{probes: ['*'], run: ['{oops}']}"),
-	  "8:27: unknown placeholder '{oops}': expected {cmd}, {id}, {netns}, {dir} or "
-	  "{collector}" },
+	  "8:27: unknown placeholder '{oops}': expected " PLACEHOLDER_LIST },
 
 	{ "attempt: guessed\n", "1:10: 'guessed' stands where visible or inferred is expected" },
 	{ "answer: file\n", "1:9: 'file' stands where stdout is expected" },
@@ -382,16 +380,18 @@ static void test_expand(unused_arg void **state)
 			 (char[]){ "{cmd}" },
 			 (char[]){ "${HOME} {} {" },
 			 (char[]){ "{collector}" },
+			 (char[]){ "--bind={probe}" },
 			 NULL };
 	static const char *const want[] = { "box",	    "--ns=/proc/1/fd/3", "7//tmp/7",
 					    "probe",	    "SENTINEL1:00",	 "a b",
-					    "${HOME} {} {", "203.0.113.1" };
+					    "${HOME} {} {", "203.0.113.1",	 "--bind=/bin/p" };
 	struct target_vars vars = {
 		.cmd = cmd,
-		.id = "7",
-		.netns = "/proc/1/fd/3",
-		.dir = "/tmp/7",
-		.collector = "203.0.113.1",
+		.value = { [PLACEHOLDER_ID] = "7",
+			   [PLACEHOLDER_NETNS] = "/proc/1/fd/3",
+			   [PLACEHOLDER_DIR] = "/tmp/7",
+			   [PLACEHOLDER_COLLECTOR] = "203.0.113.1",
+			   [PLACEHOLDER_PROBE] = "/bin/p" },
 	};
 	char **got = NULL;
 
@@ -402,9 +402,9 @@ static void test_expand(unused_arg void **state)
 	target_argv_free(got);
 
 	got = NULL;
-	vars.dir = NULL;
+	vars.value[PLACEHOLDER_DIR] = NULL;
 	assert_int_equal(target_expand(argv, &vars, &got), -EINVAL);
-	vars.dir = "/tmp/7";
+	vars.value[PLACEHOLDER_DIR] = "/tmp/7";
 	vars.cmd = NULL;
 	assert_int_equal(target_expand(argv, &vars, &got), -EINVAL);
 	assert_null(got);
@@ -414,7 +414,9 @@ static void test_expand(unused_arg void **state)
 static void test_expand_once(unused_arg void **state)
 {
 	char *argv[] = { (char[]){ "{id}" }, NULL };
-	const struct target_vars vars = { .id = "{dir}", .dir = "x" };
+	const struct target_vars vars = {
+		.value = { [PLACEHOLDER_ID] = "{dir}", [PLACEHOLDER_DIR] = "x" }
+	};
 	char **got = NULL;
 
 	assert_int_equal(target_expand(argv, &vars, &got), 0);
@@ -426,7 +428,7 @@ static void test_expand_long(unused_arg void **state)
 {
 	cleanup_free char *dir = calloc(1, TARGET_ARG_MAX + 1);
 	char *argv[] = { (char[]){ "{dir}" }, NULL };
-	struct target_vars vars = { .dir = dir };
+	struct target_vars vars = { .value = { [PLACEHOLDER_DIR] = dir } };
 	char **got = NULL;
 
 	assert_non_null(dir);

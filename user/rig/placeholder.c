@@ -9,7 +9,9 @@ static const char *const names[] = {
 	[PLACEHOLDER_NETNS] = "netns",
 	[PLACEHOLDER_DIR] = "dir",
 	[PLACEHOLDER_COLLECTOR] = "collector",
+	[PLACEHOLDER_PROBE] = "probe",
 };
+_Static_assert(ARRAY_SIZE(names) == PLACEHOLDER_UNKNOWN, "each has a name");
 
 static enum placeholder which(const char *word, size_t len)
 {

@@ -12,8 +12,11 @@ enum placeholder {
 	PLACEHOLDER_NETNS,
 	PLACEHOLDER_DIR,
 	PLACEHOLDER_COLLECTOR,
-	PLACEHOLDER_UNKNOWN,
+	PLACEHOLDER_PROBE,
+	PLACEHOLDER_UNKNOWN, /* and how many there are */
 };
+
+#define PLACEHOLDER_LIST "{cmd}, {id}, {netns}, {dir}, {collector} or {probe}"
 
 /* The next `{word}` (small letters and '_') in text: where it starts, which it is, and how long it
  * is with its braces. NULL where there is none. Any other brace is itself. */

@@ -53,11 +53,14 @@ static int expand(const struct session_argv *cmd, const struct session_plan *p,
 	char cmd_word[] = "{cmd}";
 	char *const only_cmd[] = { cmd_word, NULL };
 	char id[32], netns[64], collector[ADDR_TEXT_MAX];
-	const struct target_vars vars = { .cmd = cmd->argv,
-					  .id = id,
-					  .netns = netns,
-					  .dir = s->folder[0] ? s->folder : NULL,
-					  .collector = addr_text(t->daddr, collector) };
+	const struct target_vars vars = {
+		.cmd = cmd->argv,
+		.value = { [PLACEHOLDER_ID] = id,
+			   [PLACEHOLDER_NETNS] = netns,
+			   [PLACEHOLDER_DIR] = s->folder[0] ? s->folder : NULL,
+			   [PLACEHOLDER_COLLECTOR] = addr_text(t->daddr, collector),
+			   [PLACEHOLDER_PROBE] = p->probe_exe },
+	};
 
 	(void)str_format(id, sizeof(id), "t%u", t->id);
 	(void)str_format(netns, sizeof(netns), "/proc/%d/fd/%d", (int)getpid(), box);

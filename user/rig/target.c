@@ -5,7 +5,6 @@
 #include <openssl/sha.h>
 #include <pwd.h>
 
-#include "user/rig/placeholder.h"
 #include "user/rig/yaml.h"
 
 #define DEFAULT_USER "nobody"
@@ -90,8 +89,7 @@ static int check_arg(struct yaml *y, yaml_node_t *item, const char *text)
 	for (const char *at = text; (at = placeholder_next(at, &p, &len)); at += len) {
 		if (p == PLACEHOLDER_UNKNOWN)
 			return yaml_error(y, item,
-					  "unknown placeholder '%.*s': expected {cmd}, {id}, "
-					  "{netns}, {dir} or {collector}",
+					  "unknown placeholder '%.*s': expected " PLACEHOLDER_LIST,
 					  (int)MIN(len, 64u), at);
 		if (p == PLACEHOLDER_CMD && strcmp(text, "{cmd}"))
 			return yaml_error(y, item,

@@ -17,6 +17,7 @@
 #include "user/base/diag.h"
 #include "user/base/util.h"
 #include "user/decode/ev.h"
+#include "user/rig/placeholder.h"
 
 #define TARGET_FILE_MAX 65536 /* bytes of a file */
 #define TARGET_LIST_MAX 64    /* entries of any list in it: arguments, claims, patterns */
@@ -102,12 +103,13 @@ const char *target_source_text(const struct target_source *s, char *out, size_t 
 /* Fills the record that goes into the capture; version is what the target's command printed. */
 void target_to_ev(const struct target *t, const char *version, struct ev_target *ret);
 
+/* What the placeholders stand for; NULL: nothing here. */
 struct target_vars {
-	char *const *cmd;      /* {cmd}: the session's argv, NULL-terminated */
-	const char *id;	       /* {id}: of the trial; also fit for a file name */
-	const char *netns;     /* {netns}: path of the lane's box */
-	const char *dir;       /* {dir}: a folder of the trial's own */
-	const char *collector; /* {collector}: the far side's address */
+	char *const *cmd; /* {cmd}: the session's argv, NULL-terminated */
+	/* of the others: {id} of the trial, also fit for a file name; {netns} path of the lane's
+	 * box; {dir} a folder of the trial's own; {collector} the far side's address; {probe} path
+	 * of the program that the session is */
+	const char *value[PLACEHOLDER_UNKNOWN];
 };
 
 /*

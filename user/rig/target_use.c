@@ -2,7 +2,6 @@
 /* What a run asks of a loaded target: matching, expanding, finding. */
 #include <limits.h>
 
-#include "user/rig/placeholder.h"
 #include "user/rig/program.h"
 #include "user/rig/target.h"
 
@@ -85,24 +84,6 @@ void target_to_ev(const struct target *t, const char *version, struct ev_target 
 
 /* ---- expansion ---- */
 
-static const char *value_of(const struct target_vars *vars, enum placeholder p)
-{
-	switch (p) {
-	case PLACEHOLDER_ID:
-		return vars->id;
-	case PLACEHOLDER_NETNS:
-		return vars->netns;
-	case PLACEHOLDER_DIR:
-		return vars->dir;
-	case PLACEHOLDER_COLLECTOR:
-		return vars->collector;
-	case PLACEHOLDER_CMD:
-	case PLACEHOLDER_UNKNOWN:
-		break;
-	}
-	return NULL;
-}
-
 static int append(char *out, size_t *at, const char *text, size_t len)
 {
 	if (len >= TARGET_ARG_MAX - *at)
@@ -122,7 +103,7 @@ static int expand_arg(const char *arg, const struct target_vars *vars, char **re
 	int r;
 
 	for (; (hole = placeholder_next(arg, &p, &len)); arg = hole + len) {
-		const char *value = value_of(vars, p);
+		const char *value = p < PLACEHOLDER_UNKNOWN ? vars->value[p] : NULL;
 
 		if (!value)
 			return -EINVAL;
