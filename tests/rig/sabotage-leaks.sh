@@ -8,7 +8,7 @@ need perl
 perl -MDigest::SHA -MMIME::Base64 -e 1 2>/dev/null || skip "perl's Digest::SHA is not installed"
 
 readable=(other-port other-address canary-like upper-hex raw-bytes base64 in-json huge-datagram
-	stream bytewise-stream much-first dns-labels ping)
+	stream bytewise-stream much-first dns-labels ping decoy passed-descriptor)
 unreadable=(two-datagrams xored closed-port in-error)
 
 leaking() { # ways: the arguments of a run
