@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/collector/zone.h"
 
+#include "user/rig/rig.h"
+
 /* RFC 1035 4.1.1:  id | QR opcode AA TC RD RA Z rcode | qd | an | ns | ar, 16 bits each */
 #define HEADER_BYTES 12
 #define FLAG_QR 0x8000
@@ -11,6 +13,7 @@
 #define RCODE_FORMERR 1
 #define RCODE_NOTIMP 4
 #define RCODE_REFUSED 5
+#define TYPE_A 1
 #define TYPE_SOA 6
 #define TYPE_TXT 16
 #define CLASS_IN 1
@@ -24,6 +27,7 @@ static const uint8_t zone_name[] = "\x08sentinel\x04test"; /* its NUL is the roo
 struct question {
 	size_t end;  /* first byte behind it in the message */
 	size_t zone; /* where the zone's name starts in the message; 0 = not in the zone */
+	size_t host; /* where the label right before that starts; 0 = there is none */
 	unsigned int type, class;
 };
 
@@ -87,9 +91,12 @@ static bool parse_question(const uint8_t *msg, size_t len, struct question *ret)
 	ret->type = get16(msg + off + 1);
 	ret->class = get16(msg + off + 3);
 	ret->zone = 0;
-	for (size_t at = HEADER_BYTES; at < off; at += 1u + msg[at])
-		if (is_zone(msg + at, off + 1 - at))
+	ret->host = 0;
+	for (size_t at = HEADER_BYTES, before = 0; at < off; before = at, at += 1u + msg[at])
+		if (is_zone(msg + at, off + 1 - at)) {
 			ret->zone = at;
+			ret->host = before;
+		}
 	return true;
 }
 
@@ -103,6 +110,34 @@ static bool first_label_token(const uint8_t *msg, const struct question *q,
 	memcpy(hex, msg + HEADER_BYTES + 1, TOKEN_HEX);
 	hex[TOKEN_HEX] = '\0';
 	return hex_decode(ret, MAC_NONCE_BYTES, hex) == 0;
+}
+
+/* An address of the far side, as the label right before the zone says it: 203-0-113-7, in its one
+ * spelling and below one more label, or "allowed", itself and all below it. */
+static bool address_of(const uint8_t *msg, const struct question *q, uint8_t ret[16])
+{
+	size_t len = q->host ? msg[q->host] : 0;
+	char text[ADDR_TEXT_MAX], canonical[ADDR_TEXT_MAX];
+	uint8_t all[16];
+
+	if (!len || len >= sizeof(text))
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		uint8_t c = lower(msg[q->host + 1 + i]);
+
+		if (c == '.' || !c)
+			return false;
+		text[i] = c == '-' ? '.' : (char)c;
+	}
+	text[len] = '\0';
+	if (!strcmp(text, "allowed"))
+		return parse_addr(RIG_ALLOWED4, ret) == 0;
+	if (parse_addr(text, ret) || parse_addr(RIG_FAR4, all) ||
+	    strcmp(addr_text(ret, canonical), text) != 0)
+		return false;
+	/* RIG_FAR4_ALL_PREFIX bits of an address that is mapped */
+	return !memcmp(ret, all, 12 + RIG_FAR4_ALL_PREFIX / 8) &&
+	       q->host == HEADER_BYTES + 1u + msg[HEADER_BYTES];
 }
 
 static void put_header(struct out *o, const uint8_t *msg, unsigned int rcode,
@@ -146,6 +181,12 @@ static void put_txt(struct out *o, const uint8_t key[MAC_BYTES],
 	put(o, hex, length);
 }
 
+static void put_a(struct out *o, const uint8_t addr[16])
+{
+	put_record(o, COUNT_ANSWERS, HEADER_BYTES, TYPE_A, 4);
+	put(o, addr + 12, 4);
+}
+
 static void put_soa(struct out *o, size_t count_off, size_t zone)
 {
 	static const uint8_t server[] = { 2, 'n', 's' };
@@ -175,7 +216,7 @@ size_t zone_respond(const uint8_t key[MAC_BYTES], const uint8_t *msg, size_t len
 		    uint8_t out[ZONE_RESPONSE_MAX], bool *ret_answered)
 {
 	struct out o = { .p = out };
-	uint8_t token[MAC_NONCE_BYTES];
+	uint8_t token[MAC_NONCE_BYTES], addr[16];
 	struct question q;
 
 	*ret_answered = false;
@@ -193,6 +234,8 @@ size_t zone_respond(const uint8_t key[MAC_BYTES], const uint8_t *msg, size_t len
 	if (q.type == TYPE_TXT && first_label_token(msg, &q, token)) {
 		put_txt(&o, key, token);
 		*ret_answered = true;
+	} else if (q.type == TYPE_A && address_of(msg, &q, addr)) {
+		put_a(&o, addr);
 	} else if (q.type == TYPE_SOA && q.zone == HEADER_BYTES) {
 		put_soa(&o, COUNT_ANSWERS, q.zone);
 	} else {

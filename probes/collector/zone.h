@@ -15,6 +15,8 @@
  * answer each other for ever.
  *
  *   TXT of a name below the zone whose first label is a token    TXT, the answer's 64 digits
+ *   A of X.A-B-C-D.sentinel.test, inside 203.0.113.0/24          A, that address
+ *   A of allowed.sentinel.test, and of all below it              A, RIG_ALLOWED4
  *   SOA of the zone                                              SOA
  *   anything else in the zone                                    no data
  *   another zone, another class                                  REFUSED

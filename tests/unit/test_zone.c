@@ -15,6 +15,7 @@
 #include "probes/collector/message.h"
 #include "probes/collector/receive_log.h"
 #include "probes/collector/zone.h"
+#include "user/rig/rig.h"
 
 #define H32 "00112233445566778899aabbccddeeff"
 #define HEADER "\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00"
@@ -72,6 +73,24 @@ static void test_answer_text(void **state unused_arg)
 	assert_string_equal(out, line);
 }
 
+/* A name with dots, in the form of the wire; its length. */
+static size_t name_of(uint8_t *out, const char *text)
+{
+	size_t len = strlen(text), label = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '.') {
+			out[label] = (uint8_t)(i - label);
+			label = i + 1;
+		} else {
+			out[i + 1] = (uint8_t)text[i];
+		}
+	}
+	out[label] = (uint8_t)(len - label);
+	out[len + 1] = 0;
+	return len + 2;
+}
+
 static void test_zone_answers(void **state unused_arg)
 {
 	static const uint8_t msg[] = HEADER NAME TXT_IN;
@@ -89,6 +108,53 @@ static void test_zone_answers(void **state unused_arg)
 	assert_memory_equal(out + len + 13, want, 64);
 }
 
+/* What an A question is answered with; NULL: no data. */
+static void test_zone_addresses(void **state unused_arg)
+{
+	static const struct {
+		const char *name;
+		const char *addr;
+	} cases[] = {
+		{ H32 ".203-0-113-7.sentinel.test", "203.0.113.7" },
+		{ "x.203-0-113-255.SENTINEL.test", "203.0.113.255" },
+		{ "203-0-113-7.sentinel.test", NULL },
+		{ "x.y.203-0-113-7.sentinel.test", NULL },
+		{ "203-0-113-7.x.sentinel.test", NULL },
+		{ "x.203-0-114-7.sentinel.test", NULL },
+		{ "x.127-0-0-1.sentinel.test", NULL },
+		{ "x.203-0-113-007.sentinel.test", NULL },
+		{ "x.203-0-113.sentinel.test", NULL },
+		{ "x.203-0-113-7-.sentinel.test", NULL },
+		{ "x.::ffff:203-0-113-7.sentinel.test", NULL },
+		{ "allowed.sentinel.test", RIG_ALLOWED4 },
+		{ H32 ".Allowed.sentinel.test", RIG_ALLOWED4 },
+		{ "xallowed.sentinel.test", NULL },
+		{ "allowed.x.sentinel.test", NULL },
+		{ "sentinel.test", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (uint8_t type = 1; type <= 28; type += 27) { /* A, AAAA */
+			uint8_t msg[12 + 255 + 4] = HEADER, out[ZONE_RESPONSE_MAX], addr[16];
+			size_t n = 12 + name_of(msg + 12, cases[i].name);
+			const char *want = type == 1 ? cases[i].addr : NULL;
+			bool answered;
+
+			memcpy(msg + n, (uint8_t[]){ 0, type, 0, 1 }, 4);
+			n = zone_respond(key, msg, n + 4, out, &answered);
+			assert_true(n > 12);
+			if ((out[3] & 15) || answered || out[7] != !!want || out[9] == !!want)
+				fail_msg("%s, type %u", cases[i].name, type);
+			if (!want)
+				continue;
+			assert_int_equal(parse_addr(want, addr), 0);
+			if (memcmp(out + n - 6, "\0\4", 2) != 0 ||
+			    memcmp(out + n - 4, addr + 12, 4) != 0)
+				fail_msg("%s", cases[i].name);
+		}
+	}
+}
+
 #define ASK(...)                                                                                   \
 	{                                                                                          \
 		__VA_ARGS__, sizeof(__VA_ARGS__) - 1                                               \
@@ -104,7 +170,8 @@ static const struct zone_case {
 	int rcode;
 	unsigned int answers, authorities;
 } zone_cases[] = {
-	{ "another type", ASK(HEADER NAME "\x00\x01\x00\x01"), 0, 0, 1 },
+	{ "another type", ASK(HEADER NAME "\x00\x1c\x00\x01"), 0, 0, 1 },
+	{ "A of what names no address", ASK(HEADER NAME "\x00\x01\x00\x01"), 0, 0, 1 },
 	{ "no token", ASK(HEADER "\x01x\x08sentinel\x04test\x00" TXT_IN), 0, 0, 1 },
 	{ "the zone", ASK(HEADER "\x08sentinel\x04test\x00" TXT_IN), 0, 0, 1 },
 	{ "its SOA", ASK(HEADER "\x08sentinel\x04test\x00\x00\x06\x00\x01"), 0, 1, 0 },
@@ -396,6 +463,7 @@ int main(void)
 		cmocka_unit_test(test_answer_text),
 		cmocka_unit_test(test_zone_answers),
 		cmocka_unit_test(test_zone_refusals),
+		cmocka_unit_test(test_zone_addresses),
 		cmocka_unit_test(test_mutations),
 		cmocka_unit_test(test_longest_name),
 		cmocka_unit_test(test_lines),
