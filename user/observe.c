@@ -308,6 +308,7 @@ static int make_lane(struct observe *o, uint32_t number, const struct observe_op
 {
 	struct lane *l = &o->lanes[number];
 	struct lane_opts lane_opts = { .no_ipv6 = opts->sabotage & SABOTAGE_NO_IPV6 };
+	struct farside_opts far;
 	struct sense_lane taps;
 	int err = lane_make(l, number, 1, &lane_opts, diag);
 
@@ -329,8 +330,13 @@ static int make_lane(struct observe *o, uint32_t number, const struct observe_op
 	err = sense_attach_lane(o->sense, &taps, diag);
 	if (err || opts->sabotage & SABOTAGE_NO_COLLECTOR)
 		return err;
-	return farside_start(&o->farsides[number], opts->collector, l->world_ns, number, l->epoch,
-			     opts->key, opts->sabotage & SABOTAGE_QUIET_COLLECTOR, diag);
+	far = (struct farside_opts){ .exe = opts->collector,
+				     .world_ns = l->world_ns,
+				     .lane = number,
+				     .epoch = l->epoch,
+				     .key = opts->key,
+				     .quiet = opts->sabotage & SABOTAGE_QUIET_COLLECTOR };
+	return farside_start(&o->farsides[number], &far, diag);
 }
 
 static int log_lanes(struct observe *o)

@@ -56,13 +56,15 @@ static void respond(const struct collector *c, enum service service, const uint8
 }
 
 /* Of a message its head is logged; where the token lies beyond that, from the token on. */
-static void log_message(struct collector *c, const char *proto, const struct endpoints *ends,
+static void log_message(struct collector *c, const struct listener *l, const struct endpoints *ends,
 			const uint8_t *msg, size_t len, const struct answer *a, bool sent)
 {
 	bool beyond = a->token_off + MESSAGE_TOKEN_TEXT_BYTES > RECEIVED_DATA_MAX;
 	size_t off = beyond ? a->token_off : 0;
 	struct received r = { .time_ns = mono_ns(),
-			      .proto = proto,
+			      .proto = l->proto,
+			      .path = l->path,
+			      .forbidden = l->forbidden,
 			      .ends = *ends,
 			      .answered = a->proves && sent,
 			      .data = msg + off,
@@ -82,7 +84,7 @@ static void serve_datagram(struct collector *c, const struct listener *l, const 
 	respond(c, l->service, c->datagram, d->len, &a);
 	if (a.len)
 		sent = listener_answer(l, d, a.bytes, a.len);
-	log_message(c, "udp", &d->ends, c->datagram, d->len, &a, sent);
+	log_message(c, l, &d->ends, c->datagram, d->len, &a, sent);
 }
 
 static void serve_datagrams(struct collector *c, struct listener *l)
@@ -110,7 +112,7 @@ static void serve_datagrams(struct collector *c, struct listener *l)
 static bool send_answer(const struct connection *conn, const struct answer *a)
 {
 	uint8_t framed[2 + ZONE_RESPONSE_MAX];
-	size_t prefix = conn->service == SERVICE_DNS ? 2 : 0;
+	size_t prefix = conn->from->service == SERVICE_DNS ? 2 : 0;
 
 	framed[0] = (uint8_t)(a->len >> 8);
 	framed[1] = (uint8_t)a->len;
@@ -130,10 +132,10 @@ static void serve_message(void *arg, struct connection *conn, const uint8_t *msg
 	bool sent = false;
 
 	if (whole)
-		respond(c, conn->service, msg, len, &a);
+		respond(c, conn->from->service, msg, len, &a);
 	if (a.len)
 		sent = send_answer(conn, &a);
-	log_message(c, "tcp", &conn->ends, msg, len, &a, sent);
+	log_message(c, conn->from, &conn->ends, msg, len, &a, sent);
 }
 
 static int watch(struct collector *c, int op, int fd, uint32_t events, enum source source,
@@ -156,7 +158,7 @@ static void add_connection(struct collector *c, const struct listener *l, int fd
 	(void)getsockname(fd, (struct sockaddr *)&asked, &len);
 	endpoint_from(peer, ends.src, &ends.sport);
 	endpoint_from(&asked, ends.dst, &ends.dport);
-	conn = connections_add(&c->connections, fd, l->service, &ends, mono_ns(), &sink);
+	conn = connections_add(&c->connections, fd, l, &ends, mono_ns(), &sink);
 	if (watch(c, EPOLL_CTL_ADD, fd, EPOLLIN, SOURCE_CONNECTION,
 		  (uint32_t)(conn - c->connections.at)) < 0)
 		connection_end(&c->connections, conn, &sink);
@@ -316,9 +318,9 @@ static int watch_all(struct collector *c)
 	return err;
 }
 
-static int open_all(struct collector *c, int log_fd, uint16_t *ret_port)
+static int open_all(struct collector *c, const struct collector_opts *o, uint16_t *ret_port)
 {
-	int err = receive_log_init(&c->log, log_fd);
+	int err = receive_log_init(&c->log, o->log_fd);
 
 	if (err)
 		return err;
@@ -326,6 +328,8 @@ static int open_all(struct collector *c, int log_fd, uint16_t *ret_port)
 	if (c->epoll_fd < 0)
 		return -errno;
 	err = listeners_open(&c->listeners, ret_port);
+	for (size_t i = 0; i < o->given_n && !err; i++)
+		err = listeners_take(&c->listeners, &o->given[i]);
 	return err ? err : watch_all(c);
 }
 
@@ -341,7 +345,7 @@ int collector_new(const struct collector_opts *o, struct collector **ret, uint16
 	c->quiet = o->quiet;
 	c->epoll_fd = -1;
 	connections_init(&c->connections);
-	err = open_all(c, o->log_fd, ret_port);
+	err = open_all(c, o, ret_port);
 	if (err) {
 		collector_free(c);
 		return err;

@@ -6,18 +6,23 @@
  *   tcp/9000, udp/9001   a line "SENTINEL <token>"      "SENTINEL-ANSWER <64 hex>\n"
  *   udp/53, tcp/53       authoritative for sentinel.test  (zone.h)
  *
+ * and over those that it is given: in the namespaces of a lane's other places, where no sandbox may
+ * reach them.
+ *
  * The 64 digits are mac_answer() of the token, which nobody else can make. What carries no token
  * gets nothing. Everything received goes to the receive log, answered or not.
  */
 #ifndef SENTINEL_COLLECTOR_COLLECTOR_H
 #define SENTINEL_COLLECTOR_COLLECTOR_H
 
+#include "probes/collector/listener.h"
 #include "user/base/mac.h"
-#include "user/base/util.h"
 
 struct collector_opts {
-	uint8_t key[MAC_BYTES]; /* of the run */
-	int log_fd;		/* borrowed */
+	uint8_t key[MAC_BYTES];				 /* of the run */
+	int log_fd;					 /* borrowed */
+	struct listener_given given[LISTENER_GIVEN_MAX]; /* owned, but for one that is refused */
+	size_t given_n;
 	bool quiet; /* a sabotage for tests: answers, logs nothing but that it is ready */
 };
 

@@ -27,7 +27,7 @@ void connection_end(struct connections *t, struct connection *c, const struct me
 {
 	if (c->len)
 		/* a last line may lack its newline, a DNS message is whole or nothing */
-		sink->fn(sink->arg, c, c->buf, c->len, c->service == SERVICE_TEXT);
+		sink->fn(sink->arg, c, c->buf, c->len, c->from->service == SERVICE_TEXT);
 	close_slot(t, c);
 }
 
@@ -56,7 +56,7 @@ static struct connection *free_slot(struct connections *t)
 	return NULL;
 }
 
-struct connection *connections_add(struct connections *t, int fd, enum service service,
+struct connection *connections_add(struct connections *t, int fd, const struct listener *from,
 				   const struct endpoints *ends, uint64_t now_ns,
 				   const struct message_sink *sink)
 {
@@ -66,7 +66,7 @@ struct connection *connections_add(struct connections *t, int fd, enum service s
 		(void)connections_evict(t, sink);
 	c = free_slot(t);
 	c->fd = fd;
-	c->service = service;
+	c->from = from;
 	c->ends = *ends;
 	c->active_ns = now_ns;
 	c->total = 0;
@@ -94,7 +94,7 @@ static size_t next_message(const struct connection *c, const uint8_t *p, size_t 
 	size_t n;
 
 	*ret_off = 0;
-	if (c->service == SERVICE_TEXT) {
+	if (c->from->service == SERVICE_TEXT) {
 		end = memchr(p, '\n', len);
 		if (end)
 			return (size_t)(end - p) + 1;

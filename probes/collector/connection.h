@@ -13,7 +13,7 @@
 
 struct connection {
 	int fd; /* owned; -1 = free slot */
-	enum service service;
+	const struct listener *from;
 	struct endpoints ends;
 	uint64_t active_ns; /* CLOCK_MONOTONIC of the last byte, or of accept */
 	uint32_t total;	    /* bytes read so far */
@@ -39,7 +39,7 @@ void connections_done(struct connections *t);
 
 /* Takes over fd. Where the table is full, the one that was idle longest is ended first (as by
  * connection_end). Never fails. */
-struct connection *connections_add(struct connections *t, int fd, enum service service,
+struct connection *connections_add(struct connections *t, int fd, const struct listener *from,
 				   const struct endpoints *ends, uint64_t now_ns,
 				   const struct message_sink *sink);
 

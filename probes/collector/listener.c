@@ -3,6 +3,8 @@
 
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
+#include <fcntl.h>
+#include <sys/un.h>
 
 #include "user/rig/rig.h"
 
@@ -20,7 +22,14 @@ static const struct {
 	{ SOCK_DGRAM, RIG_PORT_DNS, SERVICE_DNS },
 	{ SOCK_STREAM, RIG_PORT_DNS, SERVICE_DNS },
 };
-_Static_assert(2 * ARRAY_SIZE(ports) == LISTENER_MAX, "LISTENER_MAX");
+_Static_assert(2 * ARRAY_SIZE(ports) == LISTENER_OWN_MAX, "LISTENER_OWN_MAX");
+
+static const char *proto_of(int family, int type)
+{
+	if (family == AF_UNIX)
+		return "unix";
+	return type == SOCK_STREAM ? "tcp" : "udp";
+}
 
 void endpoint_from(const struct sockaddr_storage *ss, uint8_t ret_addr[16], uint16_t *ret_port)
 {
@@ -28,11 +37,13 @@ void endpoint_from(const struct sockaddr_storage *ss, uint8_t ret_addr[16], uint
 	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)ss;
 	const struct sockaddr_in *v4 = (const struct sockaddr_in *)ss;
 
+	memset(ret_addr, 0, 16);
+	*ret_port = 0;
 	if (ss->ss_family == AF_INET) {
 		memcpy(ret_addr, v4_mapped, sizeof(v4_mapped));
 		memcpy(ret_addr + 12, &v4->sin_addr, 4);
 		*ret_port = ntohs(v4->sin_port);
-	} else {
+	} else if (ss->ss_family == AF_INET6) {
 		memcpy(ret_addr, &v6->sin6_addr, 16);
 		*ret_port = ntohs(v6->sin6_port);
 	}
@@ -122,8 +133,59 @@ int listeners_open(struct listeners *ret, uint16_t *ret_port)
 		ret->at[ret->n++] = (struct listener){ .fd = fd,
 						       .type = type,
 						       .service = ports[i / 2].service,
-						       .port = ports[i / 2].port };
+						       .port = ports[i / 2].port,
+						       .proto = proto_of(family, type) };
 	}
+	return 0;
+}
+
+static int option_of(int fd, int option, int *ret)
+{
+	socklen_t len = sizeof(*ret);
+
+	return getsockopt(fd, SOL_SOCKET, option, ret, &len) < 0 ? -errno : 0;
+}
+
+/* A socket that has no name has none to print. */
+static void path_of(const struct sockaddr_un *un, socklen_t len, char ret[LISTENER_PATH_MAX])
+{
+	size_t n = len > offsetof(struct sockaddr_un, sun_path)
+			   ? len - offsetof(struct sockaddr_un, sun_path)
+			   : 0;
+
+	memset(ret, 0, LISTENER_PATH_MAX);
+	memcpy(ret, un->sun_path, MIN(n, sizeof(un->sun_path)));
+	if (n && !ret[0])
+		ret[0] = '@';
+}
+
+int listeners_take(struct listeners *l, const struct listener_given *g)
+{
+	struct listener new = { .fd = g->fd, .service = g->service, .forbidden = true };
+	struct sockaddr_storage own = { .ss_family = AF_UNSPEC };
+	socklen_t len = sizeof(own);
+	int flags = fcntl(g->fd, F_GETFL), listens, err;
+	uint8_t unused[16];
+
+	if (l->n == ARRAY_SIZE(l->at))
+		return -ENOSPC;
+	if (flags < 0 || fcntl(g->fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
+	    fcntl(g->fd, F_SETFD, FD_CLOEXEC) < 0)
+		return -errno;
+	err = option_of(g->fd, SO_TYPE, &new.type);
+	if (!err)
+		err = option_of(g->fd, SO_ACCEPTCONN, &listens);
+	if (!err && (new.type != SOCK_STREAM || !listens))
+		err = -EINVAL;
+	if (!err && getsockname(g->fd, (struct sockaddr *)&own, &len) < 0)
+		err = -errno;
+	if (err)
+		return err;
+	endpoint_from(&own, unused, &new.port);
+	if (own.ss_family == AF_UNIX)
+		path_of((struct sockaddr_un *)&own, len, new.path);
+	new.proto = proto_of(own.ss_family, new.type);
+	l->at[l->n++] = new;
 	return 0;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The far side's sockets: which ports, and how a datagram is taken and answered. */
+/*
+ * The far side's sockets: which ports, which were given to it, and how a datagram is taken and
+ * answered.
+ */
 #ifndef SENTINEL_COLLECTOR_LISTENER_H
 #define SENTINEL_COLLECTOR_LISTENER_H
 
@@ -9,19 +12,31 @@
 
 enum service { SERVICE_TEXT, SERVICE_DNS };
 
-#define LISTENER_MAX 8 /* four ports, two families */
+#define LISTENER_OWN_MAX 8 /* four ports, two families */
+#define LISTENER_GIVEN_MAX 8
+#define LISTENER_PATH_MAX 109 /* sun_path, and its NUL */
 
 struct listener {
 	int fd;	  /* owned */
 	int type; /* SOCK_STREAM or SOCK_DGRAM */
 	enum service service;
 	uint16_t port;
-	uint32_t dropped; /* of datagrams, as listener_dropped() saw it last */
+	const char *proto;	      /* "tcp", "udp", "unix": what the log calls it */
+	bool forbidden;		      /* no sandbox may reach it */
+	char path[LISTENER_PATH_MAX]; /* of an AF_UNIX one, '@' first where it is abstract; else ""
+				       */
+	uint32_t dropped;	      /* of datagrams, as listener_dropped() saw it last */
 };
 
 struct listeners {
 	size_t n;
-	struct listener at[LISTENER_MAX];
+	struct listener at[LISTENER_OWN_MAX + LISTENER_GIVEN_MAX];
+};
+
+/* A socket that listens already, perhaps in another namespace, where no sandbox may reach it. */
+struct listener_given {
+	enum service service;
+	int fd;
 };
 
 /*
@@ -31,6 +46,10 @@ struct listeners {
  */
 int listeners_open(struct listeners *ret, uint16_t *ret_port) must_check;
 void listeners_close(struct listeners *l);
+
+/* Adds one that was given, and owns it from then on. 0; -EINVAL where it is no stream that listens;
+ * -ENOSPC or another -errno. */
+int listeners_take(struct listeners *l, const struct listener_given *g) must_check;
 
 /* A datagram, and what is needed to answer it from the address that was asked. */
 struct datagram {

@@ -2,8 +2,9 @@
 /*
  * sentinel-collector: the far side of one lane, started inside its world namespace by the daemon.
  *
- *   sentinel-collector --lane N --epoch N --key-fd FD --log-fd FD [--quiet]
+ *   sentinel-collector --lane N --epoch N --key-fd FD --log-fd FD [--quiet] [--listen KIND:FD]...
  *
+ * --listen: a socket that listens already, where no sandbox may reach it; KIND is `text` or `http`.
  * It ends with its parent (PR_SET_PDEATHSIG: with the *thread* that started it) and with the reader
  * of its log.
  */
@@ -22,10 +23,26 @@ struct arguments {
 	uint32_t lane, epoch; /* for people who look at logs and process lists */
 	uint32_t key_fd, log_fd;
 	bool quiet;
+	struct listener_given given[LISTENER_GIVEN_MAX];
+	size_t given_n;
 };
 
 static const char usage[] =
-	"usage: sentinel-collector --lane N --epoch N --key-fd FD --log-fd FD [--quiet]";
+	"usage: sentinel-collector --lane N --epoch N --key-fd FD --log-fd FD [--quiet] "
+	"[--listen text:FD]...";
+
+static int parse_given(struct arguments *a, const char *text)
+{
+	struct listener_given *g = &a->given[a->given_n];
+	uint32_t fd;
+
+	if (a->given_n == ARRAY_SIZE(a->given) || strncmp(text, "text:", 5) != 0 ||
+	    parse_u32(text + 5, 0, INT32_MAX, &fd))
+		return -EINVAL;
+	*g = (struct listener_given){ .service = SERVICE_TEXT, .fd = (int)fd };
+	a->given_n++;
+	return 0;
+}
 
 static int parse_arguments(int argc, char **argv, struct arguments *a)
 {
@@ -35,6 +52,7 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 		{ "key-fd", required_argument, NULL, 'k' },
 		{ "log-fd", required_argument, NULL, 'o' },
 		{ "quiet", no_argument, NULL, 'q' },
+		{ "listen", required_argument, NULL, 'i' },
 		{ NULL, 0, NULL, 0 },
 	};
 	unsigned int seen = 0;
@@ -51,6 +69,8 @@ static int parse_arguments(int argc, char **argv, struct arguments *a)
 			err = parse_u32(optarg, 0, INT32_MAX, &a->log_fd), seen |= 8;
 		else if (c == 'q')
 			a->quiet = true;
+		else if (c == 'i')
+			err = parse_given(a, optarg);
 		else
 			return -EINVAL;
 	}
@@ -95,7 +115,9 @@ static int end_with_parent(void)
 
 static int serve(const struct arguments *a)
 {
-	struct collector_opts o = { .log_fd = (int)a->log_fd, .quiet = a->quiet };
+	struct collector_opts o = { .log_fd = (int)a->log_fd,
+				    .quiet = a->quiet,
+				    .given_n = a->given_n };
 	struct collector *c = NULL;
 	uint16_t port = 0;
 	int err = read_key((int)a->key_fd, o.key);
@@ -104,6 +126,7 @@ static int serve(const struct arguments *a)
 		log_error("cannot read the key: %s", strerror(-err));
 		return err;
 	}
+	memcpy(o.given, a->given, sizeof(o.given));
 	err = collector_new(&o, &c, &port);
 	explicit_bzero(o.key, sizeof(o.key));
 	if (err && port)

@@ -86,6 +86,10 @@ static void format_received(struct json_out *j, const struct received *r)
 	json_u32(j, "sport", r->ends.sport);
 	json_text(j, "dst", addr_text(r->ends.dst, addr));
 	json_u32(j, "dport", r->ends.dport);
+	if (r->path[0])
+		json_text(j, "path", r->path);
+	if (r->forbidden)
+		json_boolean(j, "forbidden", true);
 	json_boolean(j, "answered", r->answered);
 	json_hex(j, "data", r->data, MIN(r->len, (size_t)RECEIVED_DATA_MAX));
 	json_object_end(j);

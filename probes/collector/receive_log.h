@@ -5,6 +5,8 @@
  *   {"ready":true}
  *   {"time":"<CLOCK_MONOTONIC ns>","proto":"udp","src":"...","sport":N,"dst":"...","dport":N,
  *    "answered":true,"data":"<hexadecimal>"}
+ *                   "forbidden":true where no sandbox may reach the listener; "path":"...", '@'
+ * first where it is an abstract name, where "proto" is "unix"
  *   {"lost":N}      N messages since the last such line are missing before this point
  *   {"sync":N}      the reader has asked N times so far, and all that had arrived is above
  *
@@ -31,9 +33,11 @@ struct endpoints { /* of a message: src sent it, dst was asked; ports in host or
 
 struct received {
 	uint64_t time_ns;  /* CLOCK_MONOTONIC */
-	const char *proto; /* "tcp", "udp" */
+	const char *proto; /* "tcp", "udp", "unix" */
 	struct endpoints ends;
-	bool answered; /* ours was handed to the kernel, whole */
+	const char *path; /* of an AF_UNIX listener, else "" */
+	bool forbidden;	  /* no sandbox may reach the listener */
+	bool answered;	  /* ours was handed to the kernel, whole */
 	const uint8_t *data;
 	size_t len; /* what is beyond RECEIVED_DATA_MAX is not logged */
 };

@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "probes/attempt.h"
@@ -74,9 +75,8 @@ static void next_line(struct far *f, char *out, size_t n)
 	memmove(f->text, end + 1, f->len);
 }
 
-static void be_far_side(int log_fd, bool quiet)
+static void be_far_side(struct collector_opts o)
 {
-	struct collector_opts o = { .log_fd = log_fd, .quiet = quiet };
 	struct collector *c;
 	uint16_t port;
 	int err;
@@ -90,7 +90,7 @@ static void be_far_side(int log_fd, bool quiet)
 	_exit(err == -EPIPE ? 0 : 1);
 }
 
-static struct far *far_start(bool quiet)
+static struct far *far_start_with(struct collector_opts o)
 {
 	struct far *f = calloc(1, sizeof(*f));
 	char line[4096];
@@ -102,13 +102,19 @@ static struct far *far_start(bool quiet)
 	assert_true(f->pid >= 0);
 	if (!f->pid) {
 		(void)close(fd[0]);
-		be_far_side(fd[1], quiet);
+		o.log_fd = fd[1];
+		be_far_side(o);
 	}
 	(void)close(fd[1]);
 	f->log = fd[0];
 	next_line(f, line, sizeof(line));
 	assert_string_equal(line, "{\"ready\":true}");
 	return f;
+}
+
+static struct far *far_start(bool quiet)
+{
+	return far_start_with((struct collector_opts){ .quiet = quiet });
 }
 
 /* It must still be there, and end by itself when its reader goes. */
@@ -273,6 +279,106 @@ static void test_quiet(void **state unused_arg)
 	p = (struct pollfd){ .fd = f->log, .events = POLLIN };
 	assert_int_equal(poll(&p, 1, 100), 0);
 	far_stop(f);
+}
+
+/* ---- listeners that it is given ---- */
+
+static int listen_at(const void *addr, socklen_t len)
+{
+	const struct sockaddr *a = addr;
+	int fd = socket(a->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, a, len), 0);
+	assert_int_equal(listen(fd, 16), 0);
+	return fd;
+}
+
+static socklen_t unix_addr(struct sockaddr_un *un, const char *path)
+{
+	*un = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	assert_int_equal(str_copy(un->sun_path, sizeof(un->sun_path), path), 0);
+	if (path[0] != '@')
+		return sizeof(*un);
+	un->sun_path[0] = '\0';
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+}
+
+/* Asks who listens there, and checks the answer and its line in the log. */
+static void ask(struct far *f, const void *addr, socklen_t len, const char *logged)
+{
+	const struct sockaddr *a = addr;
+	cleanup_fd int fd = socket(a->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char answer[81], line[4096];
+	struct probe_outcome o;
+	uint8_t want[MAC_BYTES];
+
+	assert_int_equal(connect(fd, a, len), 0);
+	assert_int_equal(send(fd, "SENTINEL " H32 "\n", 42, 0), 42);
+	assert_int_equal(hear(fd, answer, sizeof(answer)), sizeof(answer));
+	assert_true(outcome_answer_text(&o, answer, sizeof(answer)));
+	proof(H32, want);
+	assert_memory_equal(o.answer, want, sizeof(want));
+	next_line(f, line, sizeof(line));
+	if (!strstr(line, logged) || !strstr(line, "\"forbidden\":true,\"answered\":true,"))
+		fail_msg("%s", line);
+}
+
+static void test_given(void **state unused_arg)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET,
+				  .sin_port = htons(9003),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct collector_opts o = { .given_n = 3 };
+	struct sockaddr_un path, name;
+	socklen_t path_len, name_len;
+	char text[64], line[4096];
+	struct far *f;
+
+	if (no_namespace)
+		skip();
+	assert_int_equal(str_format(text, sizeof(text), "/tmp/test-collector-%d", getpid()), 0);
+	path_len = unix_addr(&path, text);
+	name_len = unix_addr(&name, "@test-collector");
+	o.given[0].fd = listen_at(&v4, sizeof(v4));
+	o.given[1].fd = listen_at(&path, path_len);
+	o.given[2].fd = listen_at(&name, name_len);
+	f = far_start_with(o);
+	for (size_t i = 0; i < o.given_n; i++)
+		(void)close(o.given[i].fd); /* the far side has them now */
+	ask(f, &v4, sizeof(v4), "\"dst\":\"127.0.0.1\",\"dport\":9003,\"forbidden\"");
+	assert_int_equal(str_format(line, sizeof(line), "\"dport\":0,\"path\":\"%s\",", text), 0);
+	ask(f, &path, path_len, line);
+	ask(f, &name, name_len,
+	    "\"proto\":\"unix\",\"src\":\"::\",\"sport\":0,\"dst\":\"::\","
+	    "\"dport\":0,\"path\":\"@test-collector\",");
+	assert_serves(f); /* its own ones are nothing that is forbidden */
+	next_line(f, line, sizeof(line));
+	assert_null(strstr(line, "forbidden"));
+	assert_null(strstr(line, "path"));
+	far_stop(f);
+	(void)unlink(text);
+}
+
+/* What is given must listen. */
+static void test_given_deaf(void **state unused_arg)
+{
+	static const struct {
+		int type, err;
+	} cases[] = { { SOCK_STREAM, -EINVAL }, { SOCK_DGRAM, -EINVAL }, { -1, -EBADF } };
+
+	if (no_namespace)
+		skip();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_fd int fd = socket(AF_INET, cases[i].type, 0);
+		cleanup_fd int log = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		struct collector_opts o = { .log_fd = log, .given_n = 1, .given[0].fd = fd };
+		struct collector *c;
+		uint16_t port;
+
+		assert_int_equal(collector_new(&o, &c, &port), cases[i].err);
+		assert_int_equal(port, 0);
+	}
 }
 
 /* ---- hostile input ---- */
@@ -473,6 +579,8 @@ int main(void)
 		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_answers_from_the_address_asked),
 		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_given),
+		cmocka_unit_test(test_given_deaf),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_endless_line),
 		cmocka_unit_test(test_half_dns),

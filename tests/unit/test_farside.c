@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/stat.h>
 
@@ -34,8 +35,9 @@ static int see(void *arg, const struct ev *ev)
 }
 
 /* A far side that does what script says; its log is descriptor 4, read and write. */
-static void start(struct farside *f, const char *script)
+static void start_given(struct farside *f, const char *script, int given)
 {
+	struct farside_opts o;
 	static const uint8_t key[EV_MAC_BYTES];
 	char path[] = "/tmp/test-farside-XXXXXX", text[2048];
 	cleanup_fd int ns = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -44,14 +46,26 @@ static void start(struct farside *f, const char *script)
 
 	assert_true(ns >= 0 && fd >= 0);
 	assert_int_equal(str_format(text, sizeof(text),
-				    "#!/bin/sh\neval \"exec 4<&$8 4>&$8\"\nrm \"$0\"\n%s\n",
+				    "#!/bin/bash\neval \"exec 4<&$8 4>&$8\"\nrm \"$0\"\n%s\n",
 				    script),
 			 0);
 	assert_int_equal(write_all(fd, text, strlen(text)), 0);
 	assert_int_equal(fchmod(fd, 0700), 0);
 	(void)close(fd);
-	if (farside_start(f, path, ns, LANE, 1, key, false, &d))
+	o = (struct farside_opts){
+		.exe = path, .world_ns = ns, .lane = LANE, .epoch = 1, .key = key
+	};
+	if (given >= 0) {
+		o.listen[0] = (struct farside_listen){ .kind = "text", .fd = given };
+		o.listen_n = 1;
+	}
+	if (farside_start(f, &o, &d))
 		fail_msg("%s", d.text);
+}
+
+static void start(struct farside *f, const char *script)
+{
+	start_given(f, script, -1);
 }
 
 static int wait_and_read(struct farside *f, struct seen *s)
@@ -88,6 +102,44 @@ static void test_sync(void **state unused_arg)
 	assert_int_equal(s.at[1].gap.from_ns, RECEIVED_NS);
 	farside_stop(&f);
 	assert_true(farside_is_synced(&f));
+}
+
+/* It has what it was given, and nothing else of ours; what came there is told apart. */
+static void test_given(void **state unused_arg)
+{
+	struct seen s = { .n = 0 };
+	struct farside f;
+	int given[2], other[2], high, err = 0;
+
+	assert_int_equal(pipe2(given, O_CLOEXEC), 0);
+	high = fcntl(given[1], F_DUPFD_CLOEXEC, 20); /* 4 is the script's own */
+	assert_int_equal(pipe2(other, 0), 0);
+	start_given(&f,
+		    "fd=${10#text:}; echo seen >&$fd\n"
+		    "echo "
+		    "'{\"time\":\"1\",\"proto\":\"unix\",\"src\":\"::\",\"sport\":0,\"dst\":\"::\","
+		    "\"dport\":0,\"path\":\"@name\",\"forbidden\":true,\"answered\":true,"
+		    "\"data\":\"ab\"}' >&4; echo '" RECEIVED "' >&4",
+		    high);
+	(void)close(high);
+	(void)close(given[1]);
+	(void)close(other[1]);
+	assert_int_equal(read(given[0], (char[8]){ 0 }, 8), 5);
+	assert_int_equal(read(other[0], (char[8]){ 0 }, 8), 0); /* nobody has it */
+	while (!err)
+		err = wait_and_read(&f, &s);
+	assert_int_equal(err, -EPIPE);
+	assert_int_equal(s.n, 3);
+	assert_int_equal(s.at[0].type, EV_RECEIVED);
+	assert_int_equal(s.at[0].received.protocol, 0);
+	assert_string_equal(s.at[0].received.path, "@name");
+	assert_true(s.at[0].received.forbidden && s.at[0].received.answered);
+	assert_int_equal(s.at[1].received.protocol, IPPROTO_UDP);
+	assert_string_equal(s.at[1].received.path, "");
+	assert_false(s.at[1].received.forbidden);
+	farside_stop(&f);
+	(void)close(given[0]);
+	(void)close(other[0]);
 }
 
 /* What it could not log, a line that it did not finish, and its end: each is a gap of its lane. */
@@ -139,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sync),
+		cmocka_unit_test(test_given),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_flood),
 	};

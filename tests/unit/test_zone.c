@@ -299,7 +299,9 @@ struct pair {
 	int peer;
 };
 
-static struct pair *pair_new(enum service service)
+static const struct listener text = { .service = SERVICE_TEXT }, dns = { .service = SERVICE_DNS };
+
+static struct pair *pair_new(const struct listener *from)
 {
 	static const struct endpoints ends;
 	struct pair *p = calloc(1, sizeof(*p));
@@ -310,7 +312,7 @@ static struct pair *pair_new(enum service service)
 	p->sink = (struct message_sink){ take, &p->got };
 	p->peer = fd[1];
 	connections_init(&p->table);
-	p->c = connections_add(&p->table, fd[0], service, &ends, 1, &p->sink);
+	p->c = connections_add(&p->table, fd[0], from, &ends, 1, &p->sink);
 	return p;
 }
 
@@ -330,7 +332,7 @@ static void say(struct pair *p, const void *data, size_t len, uint64_t now_ns)
 
 static void test_lines(void **state unused_arg)
 {
-	struct pair *p = pair_new(SERVICE_TEXT);
+	struct pair *p = pair_new(&text);
 
 	say(p, "a\nbb\nc", 6, 2);
 	assert_int_equal(p->got.n, 2);
@@ -349,7 +351,7 @@ static void test_lines(void **state unused_arg)
 
 static void test_long_line(void **state unused_arg)
 {
-	struct pair *p = pair_new(SERVICE_TEXT);
+	struct pair *p = pair_new(&text);
 	char chunk[1024];
 
 	memset(chunk, 'x', sizeof(chunk));
@@ -364,7 +366,7 @@ static void test_long_line(void **state unused_arg)
 
 static void test_dns_stream(void **state unused_arg)
 {
-	struct pair *p = pair_new(SERVICE_DNS);
+	struct pair *p = pair_new(&dns);
 
 	say(p, "\0", 1, 2);
 	say(p, "\3ab", 3, 2);
@@ -387,16 +389,16 @@ static void test_dns_stream(void **state unused_arg)
 static void test_idle_and_evicted(void **state unused_arg)
 {
 	static const struct endpoints ends;
-	struct pair *p = pair_new(SERVICE_TEXT);
+	struct pair *p = pair_new(&text);
 
 	say(p, "left behind", 11, 5);
 	connections_expire(&p->table, 4 + CONNECTION_IDLE_NS, &p->sink);
 	assert_int_equal(p->table.open, 1);
 	for (uint64_t i = 1; i < CONNECTION_MAX; i++)
-		(void)connections_add(&p->table, fcntl(0, F_DUPFD_CLOEXEC, 3), SERVICE_TEXT, &ends,
-				      5 + i, &p->sink);
+		(void)connections_add(&p->table, fcntl(0, F_DUPFD_CLOEXEC, 3), &text, &ends, 5 + i,
+				      &p->sink);
 	assert_int_equal(p->table.open, CONNECTION_MAX);
-	(void)connections_add(&p->table, fcntl(0, F_DUPFD_CLOEXEC, 3), SERVICE_TEXT, &ends, 1000,
+	(void)connections_add(&p->table, fcntl(0, F_DUPFD_CLOEXEC, 3), &text, &ends, 1000,
 			      &p->sink);
 	assert_int_equal(p->table.evicted, 1);
 	assert_string_equal(p->got.last, "left behind");
@@ -411,10 +413,12 @@ static void test_idle_and_evicted(void **state unused_arg)
 static void test_log_loses_and_says_so(void **state unused_arg)
 {
 	static uint8_t data[2000] = { 0xab };
-	struct received r = { .time_ns = 1ull << 63, .proto = "udp", .data = data, .len = 2000 };
+	struct received r = {
+		.time_ns = 1ull << 63, .proto = "udp", .path = "", .data = data, .len = 2000
+	};
 	struct receive_log *l = calloc(1, sizeof(*l));
 	size_t lines = 0, lost = 0, got = 0, cap = 1u << 20;
-	cleanup_free char *text = malloc(cap);
+	cleanup_free char *read_back = malloc(cap);
 	int fd[2];
 
 	assert_non_null(l);
@@ -429,11 +433,11 @@ static void test_log_loses_and_says_so(void **state unused_arg)
 		ssize_t n;
 
 		more = receive_log_flush(l);
-		while ((n = read(fd[0], text + got, cap - got)) > 0)
+		while ((n = read(fd[0], read_back + got, cap - got)) > 0)
 			got += (size_t)n;
 	}
-	text[got] = '\0';
-	for (char *at = text, *end; (end = strchr(at, '\n')); at = end + 1) {
+	read_back[got] = '\0';
+	for (char *at = read_back, *end; (end = strchr(at, '\n')); at = end + 1) {
 		uint64_t v;
 
 		*end = '\0';

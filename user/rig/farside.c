@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -14,8 +15,20 @@
 #define READ_MAX_AT_ONCE (256 * 1024) /* before others get their turn: a sandbox may flood it */
 
 /* In the child, between fork and exec: async-signal-safe calls only. */
-static _Noreturn void exec_collector(char *const *argv, int world_ns, int key, int log,
-				     pid_t parent)
+static bool keep_its_own(const struct farside_opts *o, int key, int log)
+{
+	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) || fcntl(key, F_SETFD, 0) ||
+	    fcntl(log, F_SETFD, 0))
+		return false;
+	for (size_t i = 0; i < o->listen_n; i++)
+		if (fcntl(o->listen[i].fd, F_SETFD, 0))
+			return false;
+	return true;
+}
+
+/* Likewise. */
+static _Noreturn void exec_collector(const struct farside_opts *o, const char *const *argv, int key,
+				     int log, pid_t parent)
 {
 	sigset_t none;
 
@@ -23,50 +36,63 @@ static _Noreturn void exec_collector(char *const *argv, int world_ns, int key, i
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
 		_exit(126);
-	if (setns(world_ns, CLONE_NEWNET))
+	if (setns(o->world_ns, CLONE_NEWNET) || !keep_its_own(o, key, log))
 		_exit(126);
-	/* Whatever else is open, those two alone are its own. */
-	if (close_range(3, ~0u, CLOSE_RANGE_CLOEXEC) || fcntl(key, F_SETFD, 0) ||
-	    fcntl(log, F_SETFD, 0))
-		_exit(126);
-	(void)execv(argv[0], argv);
+	(void)execv(o->exe, (char *const *)(uintptr_t)argv); /* which it doesn't write to */
 	_exit(127);
 }
 
-static int spawn(struct farside *f, const char *exe, int world_ns, int key, int log, bool quiet)
+struct command_line {
+	const char *argv[1 + 2 * (4 + FARSIDE_LISTEN_MAX) + 2]; /* exe, options, --quiet, NULL */
+	size_t n;
+	char text[4 + FARSIDE_LISTEN_MAX][32];
+	size_t used; /* of text */
+};
+
+static void add_option(struct command_line *c, const char *name, const char *fmt, ...)
+	printf_like(3, 4);
+static void add_option(struct command_line *c, const char *name, const char *fmt, ...)
 {
-	char lane[16], epoch[16], key_fd[16], log_fd[16], path[4096];
-	char *argv[] = { path,	 (char[]){ "--lane" },
-			 lane,	 (char[]){ "--epoch" },
-			 epoch,	 (char[]){ "--key-fd" },
-			 key_fd, (char[]){ "--log-fd" },
-			 log_fd, NULL,
-			 NULL };
-	char quiet_arg[] = "--quiet";
+	char *value = c->text[c->used++];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(value, sizeof(c->text[0]), fmt, ap);
+	va_end(ap);
+	c->argv[c->n++] = name;
+	c->argv[c->n++] = value;
+}
+
+static int spawn(struct farside *f, const struct farside_opts *o, int key, int log)
+{
+	struct command_line c = { .n = 0 };
 	pid_t parent = getpid(), pid;
 
-	(void)str_copy(path, sizeof(path), exe);
-	(void)str_format(lane, sizeof(lane), "%u", f->lane);
-	(void)str_format(epoch, sizeof(epoch), "%u", f->epoch);
-	(void)str_format(key_fd, sizeof(key_fd), "%d", key);
-	(void)str_format(log_fd, sizeof(log_fd), "%d", log);
-	if (quiet)
-		argv[9] = quiet_arg;
+	c.argv[c.n++] = o->exe;
+	add_option(&c, "--lane", "%u", o->lane);
+	add_option(&c, "--epoch", "%u", o->epoch);
+	add_option(&c, "--key-fd", "%d", key);
+	add_option(&c, "--log-fd", "%d", log);
+	for (size_t i = 0; i < o->listen_n; i++)
+		add_option(&c, "--listen", "%s:%d", o->listen[i].kind, o->listen[i].fd);
+	if (o->quiet)
+		c.argv[c.n++] = "--quiet";
 	pid = fork();
 	if (pid < 0)
 		return -errno;
 	if (!pid)
-		exec_collector(argv, world_ns, key, log, parent);
+		exec_collector(o, c.argv, key, log, parent);
 	f->pid = pid;
 	return 0;
 }
 
-int farside_start(struct farside *f, const char *exe, int world_ns, uint32_t lane, uint32_t epoch,
-		  const uint8_t key[EV_MAC_BYTES], bool quiet, struct diag *d)
+int farside_start(struct farside *f, const struct farside_opts *o, struct diag *d)
 {
 	int key_pipe[2], log_pair[2], err;
 
-	*f = (struct farside){ .log = -1, .lane = lane, .epoch = epoch, .last_ns = mono_ns() };
+	*f = (struct farside){
+		.log = -1, .lane = o->lane, .epoch = o->epoch, .last_ns = mono_ns()
+	};
 	if (pipe2(key_pipe, O_CLOEXEC))
 		return diag_set(d, -errno, NULL, 0, 0, "can't make a pipe: %m");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, log_pair)) {
@@ -75,9 +101,9 @@ int farside_start(struct farside *f, const char *exe, int world_ns, uint32_t lan
 		(void)close(key_pipe[1]);
 		return diag_set(d, err, NULL, 0, 0, "can't make a socket pair: %s", strerror(-err));
 	}
-	err = write_all(key_pipe[1], key, EV_MAC_BYTES);
+	err = write_all(key_pipe[1], o->key, EV_MAC_BYTES);
 	if (!err)
-		err = spawn(f, exe, world_ns, key_pipe[0], log_pair[1], quiet);
+		err = spawn(f, o, key_pipe[0], log_pair[1]);
 	(void)close(key_pipe[0]);
 	(void)close(key_pipe[1]);
 	(void)close(log_pair[1]);
@@ -86,7 +112,8 @@ int farside_start(struct farside *f, const char *exe, int world_ns, uint32_t lan
 	if (err) {
 		(void)close(log_pair[0]);
 		farside_stop(f);
-		return diag_set(d, err, exe, 0, 0, "can't start the far side: %s", strerror(-err));
+		return diag_set(d, err, o->exe, 0, 0, "can't start the far side: %s",
+				strerror(-err));
 	}
 	f->log = log_pair[0];
 	return 0;
@@ -108,6 +135,23 @@ static int number_of(struct json_object *o, const char *key)
 	return json_object_object_get_ex(o, key, &v) ? json_object_get_int(v) : 0;
 }
 
+/* 0 is AF_UNIX, which has none. */
+static uint32_t protocol_of(const char *proto)
+{
+	static const struct {
+		const char *name;
+		uint32_t protocol;
+	} all[] = { { "tcp", IPPROTO_TCP },
+		    { "udp", IPPROTO_UDP },
+		    { "icmp", IPPROTO_ICMP },
+		    { "icmp6", IPPROTO_ICMPV6 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (!strcmp(proto, all[i].name))
+			return all[i].protocol;
+	return 0;
+}
+
 static int received_of(const struct farside *f, struct json_object *o, struct ev *ev)
 {
 	struct ev_received *r = &ev->received;
@@ -117,13 +161,15 @@ static int received_of(const struct farside *f, struct json_object *o, struct ev
 	*ev = (struct ev){ .type = EV_RECEIVED };
 	if (parse_u64(text_of(o, "time"), 0, UINT64_MAX, &ev->time_ns) ||
 	    parse_addr(text_of(o, "src"), r->saddr) || parse_addr(text_of(o, "dst"), r->daddr) ||
-	    len > EV_RECEIVED_MAX || hex_decode(r->data, len, data))
+	    str_copy(r->path, sizeof(r->path), text_of(o, "path")) || len > EV_RECEIVED_MAX ||
+	    hex_decode(r->data, len, data))
 		return -EBADMSG;
 	r->lane = f->lane;
 	r->epoch = f->epoch;
-	r->protocol = !strcmp(proto, "tcp") ? IPPROTO_TCP : IPPROTO_UDP;
+	r->protocol = protocol_of(proto);
 	r->sport = (uint32_t)number_of(o, "sport");
 	r->dport = (uint32_t)number_of(o, "dport");
+	r->forbidden = number_of(o, "forbidden");
 	r->answered = number_of(o, "answered");
 	r->data_len = (uint32_t)len;
 	return 0;

@@ -9,6 +9,7 @@
 #include "user/base/util.h"
 #include "user/decode/ev.h"
 
+#define FARSIDE_LISTEN_MAX 8
 #define FARSIDE_LINE_MAX 4096 /* of its log: EV_RECEIVED_MAX bytes in hexadecimal, and the rest */
 
 struct farside {
@@ -23,10 +24,24 @@ struct farside {
 	char line[FARSIDE_LINE_MAX];
 };
 
-/* Starts exe in the namespace world_ns. It gets the key through a pipe and dies with this thread's
- * process. quiet: it answers but does not log, a sabotage for tests. 0 or -errno with d filled. */
-int farside_start(struct farside *f, const char *exe, int world_ns, uint32_t lane, uint32_t epoch,
-		  const uint8_t key[EV_MAC_BYTES], bool quiet, struct diag *d) must_check;
+/* A socket that listens already, where no sandbox may reach it: the far side serves it too. */
+struct farside_listen {
+	const char *kind; /* "text": as at RIG_PORT_TCP; "http" */
+	int fd;		  /* borrowed, of any namespace; TCP or AF_UNIX */
+};
+
+struct farside_opts {
+	const char *exe; /* the sentinel-collector */
+	int world_ns;	 /* the namespace that it is started in */
+	uint32_t lane, epoch;
+	const uint8_t *key; /* EV_MAC_BYTES; it gets them through a pipe */
+	bool quiet;	    /* it answers but does not log, a sabotage for tests */
+	struct farside_listen listen[FARSIDE_LISTEN_MAX];
+	size_t listen_n;
+};
+
+/* Starts it; it dies with this thread's process. 0 or -errno with d filled. */
+int farside_start(struct farside *f, const struct farside_opts *o, struct diag *d) must_check;
 
 /*
  * Reads what its log holds now, some hundred KiB at most (never blocks), and hands EV_RECEIVED, or
