@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <linux/if_packet.h>
+#include <linux/tcp.h>
 #include <net/ethernet.h>
 #include <net/if.h>
 #include <netinet/ip.h>
@@ -167,16 +168,62 @@ static void assert_crosses(struct lane *l, int family, const char *text)
 }
 
 /* errno of a TCP connect from box (EINPROGRESS: nothing for limit_ms), 0 where it was accepted. */
-static int try_tcp(struct lane *l, int family, bool deaf, int limit_ms)
+static int try_connect(struct lane *l, const struct sockaddr_storage *to, socklen_t len,
+		       int limit_ms)
 {
-	struct sockaddr_storage to;
-	socklen_t len = far(&to, family, deaf, 9, RIG_PORT_TCP);
-	cleanup_fd int fd = in(l->box_ns, family, SOCK_STREAM, 0);
+	cleanup_fd int fd = in(l->box_ns, to->ss_family, SOCK_STREAM, 0);
 	const struct timeval limit = { .tv_sec = limit_ms / 1000,
 				       .tv_usec = limit_ms % 1000 * 1000 };
 
 	assert_return_code(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)), errno);
-	return connect(fd, (struct sockaddr *)&to, len) < 0 ? errno : 0;
+	return connect(fd, (const struct sockaddr *)to, len) < 0 ? errno : 0;
+}
+
+static int try_tcp(struct lane *l, int family, bool deaf, int limit_ms)
+{
+	struct sockaddr_storage to;
+	socklen_t len = far(&to, family, deaf, 9, RIG_PORT_TCP);
+
+	return try_connect(l, &to, len, limit_ms);
+}
+
+static socklen_t address(struct sockaddr_storage *to, const char *text, uint16_t port)
+{
+	struct sockaddr_in6 *to6 = (struct sockaddr_in6 *)to;
+	struct sockaddr_in *to4 = (struct sockaddr_in *)to;
+	bool v6 = strchr(text, ':');
+
+	memset(to, 0, sizeof(*to));
+	to->ss_family = v6 ? AF_INET6 : AF_INET;
+	to4->sin_port = htons(port); /* both structures have it in the same place */
+	assert_int_equal(inet_pton(to->ss_family, text,
+				   v6 ? (void *)&to6->sin6_addr : (void *)&to4->sin_addr),
+			 1);
+	return v6 ? sizeof(*to6) : sizeof(*to4);
+}
+
+static int try_at(struct lane *l, const char *text, uint16_t port, int limit_ms)
+{
+	struct sockaddr_storage to;
+	socklen_t len = address(&to, text, port);
+
+	return try_connect(l, &to, len, limit_ms);
+}
+
+/* Who listens at that address of that namespace. */
+static int serve_at(int ns, int type, const char *text, uint16_t port)
+{
+	struct sockaddr_storage at;
+	socklen_t len = address(&at, text, port);
+	int fd = in(ns, at.ss_family, type, 0), on = 1;
+
+	if (at.ss_family == AF_INET6)
+		assert_return_code(setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)),
+				   errno);
+	assert_return_code(bind(fd, (struct sockaddr *)&at, len), errno);
+	if (type == SOCK_STREAM)
+		assert_return_code(listen(fd, 8), errno);
+	return fd;
 }
 
 static uint16_t checksum(const void *data, size_t len)
@@ -415,6 +462,125 @@ static void test_deaf(void **state)
 	assert_false(readable(six, 0));
 	assert_int_equal(try_tcp(l, AF_INET, true, NEVER_MS), EINPROGRESS);
 	assert_int_equal(try_tcp(l, AF_INET6, true, NEVER_MS), EINPROGRESS);
+}
+
+/* Each look-alike of a metadata service can be had in world, and its twin swallows what it gets. */
+static void test_metadata(void **state)
+{
+	static const struct {
+		int family;
+		const char *answers, *deaf;
+	} services[] = {
+		{ AF_INET, RIG_METADATA4, RIG_METADATA4_DEAF },
+		{ AF_INET, RIG_METADATA_ECS4, RIG_METADATA_ECS4_DEAF },
+		{ AF_INET, RIG_METADATA_ALIBABA4, NULL },
+		{ AF_INET6, RIG_METADATA6, RIG_METADATA6_DEAF },
+	};
+	struct lane *l = *state;
+	cleanup_fd int four = listener(l, AF_INET, SOCK_STREAM, RIG_PORT_HTTP);
+	cleanup_fd int six = listener(l, AF_INET6, SOCK_STREAM, RIG_PORT_HTTP);
+
+	assert_true(four >= 0 && six >= 0);
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
+		bool v6 = services[i].family == AF_INET6;
+
+		assert_int_equal(try_at(l, services[i].answers, RIG_PORT_HTTP, SOON_MS), 0);
+		if (services[i].deaf)
+			assert_int_equal(try_at(l, services[i].deaf, RIG_PORT_HTTP, NEVER_MS),
+					 EINPROGRESS);
+		assert_int_equal(lane_set_closed(l, true), 0);
+		assert_int_equal(try_at(l, services[i].answers, RIG_PORT_HTTP, REFUSED_MS),
+				 v6 ? EACCES : EHOSTUNREACH);
+		assert_int_equal(lane_set_closed(l, false), 0);
+	}
+}
+
+/* Of a closed lane nothing reaches host itself either; what host says it still can. */
+static void test_host_services(void **state)
+{
+	struct lane *l = *state;
+	cleanup_fd int resolver = serve_at(l->host_ns, SOCK_DGRAM, RIG_RESOLVER4, RIG_PORT_DNS);
+	cleanup_fd int hop = serve_at(l->host_ns, SOCK_STREAM, RIG_METADATA_HOP4, RIG_PORT_HTTP);
+	cleanup_fd int any6 = serve_at(l->host_ns, SOCK_STREAM, "::", RIG_PORT_HTTP);
+	cleanup_fd int box = in(l->box_ns, AF_INET, SOCK_DGRAM, 0);
+	struct sockaddr_storage to;
+	socklen_t len = address(&to, RIG_RESOLVER4, RIG_PORT_DNS);
+	char byte;
+
+	assert_true(hop >= 0 && any6 >= 0);
+	assert_return_code(connect(box, (struct sockaddr *)&to, len), errno);
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(send(box, "q", 1, 0), 1);
+		assert_true(readable(resolver, SOON_MS));
+		assert_int_equal(recv(resolver, &byte, 1, 0), 1);
+		assert_int_equal(try_at(l, RIG_METADATA_HOP4, RIG_PORT_HTTP, SOON_MS), 0);
+		assert_int_equal(try_at(l, RIG_METADATA_HOP4, RIG_PORT_HTTP + 1, SOON_MS),
+				 ECONNREFUSED);
+		assert_int_equal(try_at(l, "fd00:117:1::1", RIG_PORT_HTTP, SOON_MS), 0);
+
+		assert_int_equal(lane_set_closed(l, true), 0);
+		assert_int_equal(send(box, "q", 1, 0), 1);
+		assert_true(readable(box, SOON_MS));
+		assert_int_equal(recv(box, &byte, 1, 0), -1);
+		assert_int_equal(errno, EHOSTUNREACH);
+		assert_false(readable(resolver, NEVER_MS));
+		assert_int_equal(try_at(l, RIG_METADATA_HOP4, RIG_PORT_HTTP, REFUSED_MS),
+				 EHOSTUNREACH);
+		assert_int_equal(try_at(l, "fd00:117:1::1", RIG_PORT_HTTP, REFUSED_MS), EACCES);
+		assert_int_equal(lane_set_closed(l, false), 0);
+	}
+}
+
+/* ... nor does anybody in box connect to what only its own processes may reach. */
+static void test_box_services(void **state)
+{
+	struct lane *l = *state;
+	cleanup_fd int loopback = serve_at(l->box_ns, SOCK_STREAM, "127.0.0.1", RIG_PORT_LOOPBACK);
+	cleanup_fd int sibling = serve_at(l->box_ns, SOCK_STREAM, "0.0.0.0", RIG_PORT_SIBLING);
+	cleanup_fd int six = serve_at(l->box_ns, SOCK_STREAM, "::1", RIG_PORT_LOOPBACK);
+	cleanup_fd int next = serve_at(l->box_ns, SOCK_STREAM, "127.0.0.1", RIG_PORT_SIBLING + 1);
+
+	assert_true(loopback >= 0 && sibling >= 0 && six >= 0 && next >= 0);
+	for (int closed = 0; closed < 2; closed++) {
+		const int want = closed ? EACCES : 0;
+
+		assert_int_equal(lane_set_closed(l, closed), 0);
+		assert_int_equal(try_at(l, "127.0.0.1", RIG_PORT_LOOPBACK, SOON_MS), want);
+		assert_int_equal(try_at(l, "10.117.1.2", RIG_PORT_SIBLING, SOON_MS), want);
+		assert_int_equal(try_at(l, "::1", RIG_PORT_LOOPBACK, SOON_MS), want);
+		assert_int_equal(try_at(l, "127.0.0.1", RIG_PORT_LOOPBACK + 1, SOON_MS),
+				 closed ? EACCES : ECONNREFUSED);
+		assert_int_equal(try_at(l, "127.0.0.1", RIG_PORT_SIBLING + 1, SOON_MS), 0);
+	}
+	assert_int_equal(lane_set_closed(l, false), 0);
+}
+
+/* Whoever is in box may open a ping socket, and put data into a SYN. */
+static void test_privileges_of_box(void **state)
+{
+	enum { TRIES = 2 }; /* the first is given the cookie */
+	struct lane *l = *state;
+	cleanup_fd int ping = in(l->box_ns, AF_INET, SOCK_DGRAM, IPPROTO_ICMP);
+	cleanup_fd int at = listener(l, AF_INET, SOCK_STREAM, RIG_PORT_TCP);
+	struct sockaddr_storage to;
+	socklen_t len = far(&to, AF_INET, false, 9, RIG_PORT_TCP);
+	const int queue = 8;
+
+	assert_true(ping >= 0);
+	assert_return_code(setsockopt(at, IPPROTO_TCP, TCP_FASTOPEN, &queue, sizeof(queue)), errno);
+	for (int i = 0; i < TRIES; i++) {
+		cleanup_fd int fd = in(l->box_ns, AF_INET, SOCK_STREAM, 0), peer = -1;
+		socklen_t size = sizeof(struct tcp_info);
+		struct tcp_info info;
+		char byte;
+
+		assert_int_equal(sendto(fd, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&to, len), 1);
+		assert_true(readable(at, SOON_MS));
+		peer = accept4(at, NULL, NULL, SOCK_CLOEXEC);
+		assert_int_equal(recv(peer, &byte, 1, 0), 1);
+		assert_return_code(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size), errno);
+		assert_int_equal(info.tcpi_options & TCPI_OPT_SYN_DATA, i ? TCPI_OPT_SYN_DATA : 0);
+	}
 }
 
 static void test_no_ipv6(void **state unused_arg)
@@ -673,6 +839,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_closed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_deaf, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_canary, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_metadata, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_host_services, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_box_services, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_privileges_of_box, set_up, tear_down),
 		cmocka_unit_test(test_no_ipv6),
 		cmocka_unit_test(test_orphan_fails_closed),
 		cmocka_unit_test(test_sigkill),

@@ -2,6 +2,7 @@
 #include "user/rig/lane.h"
 
 #include <arpa/inet.h>
+#include <linux/rtnetlink.h>
 #include <netinet/in.h>
 
 #include "bpf/events.h"
@@ -12,6 +13,11 @@
 _Static_assert(LANES_MAX < SNT_SLOT_MAX, "each lane has a loss slot, and 0 is nobody's");
 
 #define LO_IFINDEX 1 /* in every namespace */
+
+/* The kernel's own rule for the local table comes before all others, at 0; ours are to come before
+ * it, and two at one priority are two rules. */
+#define PRIORITY_CLOSED 1
+#define PRIORITY_LOCAL 2
 
 enum space { SPACE_BOX = 0, SPACE_HOST, SPACE_WORLD, SPACES };
 
@@ -54,6 +60,7 @@ static const struct setting settings4[] = {
 	{ IN_ALL, "ipv4/conf/all/rp_filter", "0" },
 	{ IN_ALL, "ipv4/conf/default/rp_filter", "0" },
 	{ IN_BOX, "ipv4/ping_group_range", "0 2147483647" },
+	{ IN_BOX | IN_WORLD, "ipv4/tcp_fastopen", "3" }, /* both as client and as server */
 	{ IN_HOST, "ipv4/ip_forward", "1" },
 	{ IN_HOST, "ipv4/icmp_ratelimit", "0" },
 };
@@ -233,9 +240,24 @@ static int make_links(struct build *b)
 	return err;
 }
 
+/* What is asked in host itself; whoever answers there is started later. */
+static int make_services(struct build *b)
+{
+	static const char *const addrs[] = { RIG_RESOLVER4, RIG_METADATA_HOP4 };
+	uint8_t addr[16];
+	int err = 0;
+
+	for (size_t i = 0; !err && i < ARRAY_SIZE(addrs); i++) {
+		err = parse_addr(addrs[i], addr);
+		if (!err)
+			err = netlink_add_addr(b->nl[SPACE_HOST], LO_IFINDEX, addr, 32);
+	}
+	return err;
+}
+
 static int make_addresses(struct build *b)
 {
-	int err = 0;
+	int err = make_services(b);
 
 	for (enum end_id e = 0; !err && e < ENDS; e++) {
 		const struct end *here = &b->ends[e], *peer = &b->ends[e ^ 1];
@@ -301,6 +323,28 @@ static int make_routes_of(struct build *b, bool v6)
 	return err;
 }
 
+/* The metadata look-alikes are in world too, each beside its deaf twin. */
+static const struct metadata {
+	bool v6, deaf;
+	const char *addr;
+} metadata[] = {
+	{ false, false, RIG_METADATA4 },	 { false, true, RIG_METADATA4_DEAF },
+	{ false, false, RIG_METADATA_ECS4 },	 { false, true, RIG_METADATA_ECS4_DEAF },
+	{ false, false, RIG_METADATA_ALIBABA4 }, { true, false, RIG_METADATA6 },
+	{ true, true, RIG_METADATA6_DEAF },
+};
+
+static int make_route_metadata(struct build *b, const struct metadata *m)
+{
+	const unsigned int prefix = m->v6 ? 128 : 32;
+	int err = add_via(b, END_UPLINK, m->v6, m->addr, prefix);
+
+	return err ? err
+		   : add_end(b, SPACE_WORLD,
+			     m->deaf ? NETLINK_ROUTE_BLACKHOLE : NETLINK_ROUTE_LOCAL, m->v6,
+			     m->addr, prefix);
+}
+
 static int make_routes(struct build *b)
 {
 	int err = make_routes_of(b, false);
@@ -308,7 +352,35 @@ static int make_routes(struct build *b)
 	if (!err)
 		err = add_end(b, SPACE_HOST, NETLINK_ROUTE_BLACKHOLE, false, RIG_CANARY4_SOURCE,
 			      32);
-	return err || b->no_ipv6 ? err : make_routes_of(b, true);
+	if (!err && !b->no_ipv6)
+		err = make_routes_of(b, true);
+	for (size_t i = 0; !err && i < ARRAY_SIZE(metadata); i++)
+		if (!metadata[i].v6 || !b->no_ipv6)
+			err = make_route_metadata(b, &metadata[i]);
+	return err;
+}
+
+/* So that lane_set_closed() has a place before it. The same open or closed. */
+static int move_local_rule(struct netlink *n, bool v6)
+{
+	struct netlink_rule r = { .v6 = v6, .priority = PRIORITY_LOCAL, .table = RT_TABLE_LOCAL };
+	int err = netlink_add_rule(n, &r);
+
+	r.priority = 0;
+	return err ? err : netlink_del_rule(n, &r);
+}
+
+static int make_rules(struct build *b)
+{
+	static const enum space spaces[] = { SPACE_BOX, SPACE_HOST };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < ARRAY_SIZE(spaces); i++) {
+		err = move_local_rule(b->nl[spaces[i]], false);
+		if (!err && !b->no_ipv6)
+			err = move_local_rule(b->nl[spaces[i]], true);
+	}
+	return err;
 }
 
 static int wait_links(struct build *b)
@@ -326,8 +398,11 @@ static int build_main(void *arg)
 		const char *what;
 		int (*fn)(struct build *b);
 	} steps[] = {
-		{ "making network namespaces", make_spaces }, { "making veth pairs", make_links },
-		{ "setting addresses", make_addresses },      { "setting routes", make_routes },
+		{ "making network namespaces", make_spaces },
+		{ "making veth pairs", make_links },
+		{ "setting addresses", make_addresses },
+		{ "setting routes", make_routes },
+		{ "setting rules", make_rules },
 		{ "waiting for the links", wait_links },
 	};
 	struct build *b = arg;
@@ -375,7 +450,8 @@ int lane_make(struct lane *l, uint32_t number, uint32_t epoch, const struct lane
 	if (err && d && !d->text[0])
 		(void)diag_set(d, err, NULL, 0, 0, "lane %u: starting a thread: %s", number,
 			       strerror(-err));
-	l->rules = TAKE_PTR(b.nl[SPACE_HOST]);
+	l->box_rules = TAKE_PTR(b.nl[SPACE_BOX]);
+	l->host_rules = TAKE_PTR(b.nl[SPACE_HOST]);
 	for (enum space s = 0; s < SPACES; s++)
 		netlink_close(b.nl[s]);
 	if (err)
@@ -387,7 +463,8 @@ void lane_drop(struct lane *l)
 {
 	if (!l || !l->number)
 		return;
-	netlink_close(l->rules);
+	netlink_close(l->box_rules);
+	netlink_close(l->host_rules);
 	cleanup_fd_(&l->box_canary);
 	cleanup_fd_(&l->host_canary);
 	cleanup_fd_(&l->box_ns);
@@ -396,21 +473,51 @@ void lane_drop(struct lane *l)
 	*l = lane_none;
 }
 
+/* The rules of a closed lane, as many as it needs. */
+#define CLOSED_RULES 4
+struct closed_rule {
+	struct netlink *n;
+	struct netlink_rule rule;
+};
+
+static size_t closed_rules(const struct lane *l, struct closed_rule ret[CLOSED_RULES])
+{
+	size_t n = 0;
+
+	for (int v6 = 0; v6 < (l->ipv6 ? 2 : 1); v6++) {
+		ret[n++] = (struct closed_rule){
+			l->host_rules,
+			{ .v6 = v6, .priority = PRIORITY_CLOSED, .iif = RIG_IF_BOUNDARY }
+		};
+		ret[n++] = (struct closed_rule){ l->box_rules,
+						 { .v6 = v6,
+						   .priority = PRIORITY_CLOSED,
+						   .protocol = IPPROTO_TCP,
+						   .port = RIG_PORT_LOOPBACK,
+						   .port_to = RIG_PORT_SIBLING } };
+	}
+	return n;
+}
+
+static int set_rule(const struct closed_rule *r, bool there)
+{
+	return there ? netlink_add_rule(r->n, &r->rule) : netlink_del_rule(r->n, &r->rule);
+}
+
 int lane_set_closed(struct lane *l, bool closed)
 {
-	int err;
+	struct closed_rule rules[CLOSED_RULES];
+	size_t n = closed_rules(l, rules), done;
+	int err = 0;
 
 	if (l->closed == closed)
 		return 0;
-	err = netlink_rule_prohibit(l->rules, false, RIG_IF_BOUNDARY, closed);
-	if (err)
+	for (done = 0; done < n && !err; done++)
+		err = set_rule(&rules[done], closed);
+	if (err) {
+		for (done--; done > 0; done--)
+			(void)!set_rule(&rules[done - 1], !closed);
 		return err;
-	if (l->ipv6) {
-		err = netlink_rule_prohibit(l->rules, true, RIG_IF_BOUNDARY, closed);
-		if (err) {
-			(void)!netlink_rule_prohibit(l->rules, false, RIG_IF_BOUNDARY, !closed);
-			return err;
-		}
 	}
 	l->closed = closed;
 	return 0;

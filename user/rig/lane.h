@@ -31,8 +31,8 @@ struct lane {
 	bool closed;
 	bool ipv6;
 	/* private */
-	int box_canary, host_canary; /* UDP sockets */
-	struct netlink *rules;	     /* in host, for lane_set_closed() */
+	int box_canary, host_canary;		/* UDP sockets */
+	struct netlink *box_rules, *host_rules; /* for lane_set_closed() */
 };
 
 struct lane_opts {
@@ -41,7 +41,7 @@ struct lane_opts {
 
 /*
  * Makes lane `number` (1..LANES_MAX), open, and waits until its links carry traffic. o may be NULL.
- * Needs CAP_SYS_ADMIN and CAP_NET_ADMIN. About 2 ms; several at once take longer than one after
+ * Needs CAP_SYS_ADMIN and CAP_NET_ADMIN. About 4 ms; several at once take longer than one after
  * another, for the kernel's locks. On error -errno, d says which step failed, and *l needs no
  * lane_drop() (which would be harmless).
  */
@@ -53,9 +53,10 @@ int lane_make(struct lane *l, uint32_t number, uint32_t epoch, const struct lane
 void lane_drop(struct lane *l);
 
 /*
- * Closed: host refuses to forward whatever comes from box, frames of AF_PACKET too, by a policy
- * rule that answers "administratively prohibited" (IPv4 EHOSTUNREACH, IPv6 EACCES at the sender).
- * A sender may hear of it late:
+ * Closed: host takes nothing that comes from box, frames of AF_PACKET too, neither to forward it
+ * nor for itself, by a policy rule that answers "administratively prohibited" (IPv4 EHOSTUNREACH,
+ * IPv6 EACCES at the sender). In box itself nobody connects to what only its own processes may
+ * reach (RIG_PORT_LOOPBACK to RIG_PORT_SIBLING): EACCES. A sender may hear of it late:
  * - TCP usually learns it from its second SYN, a second later. The error for the first one comes
  *   back in the same softirq, while connect() still holds the socket, and tcp_v4_err() then only
  *   notes it.

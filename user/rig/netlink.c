@@ -15,8 +15,6 @@
 #include <netlink/route/route.h>
 #include <netlink/route/rule.h>
 
-#define RULE_PRIORITY 1 /* right behind the local table's 0 */
-
 struct netlink {
 	struct nl_sock *sock;
 	int error; /* -errno of the last answer */
@@ -278,7 +276,25 @@ int netlink_add_route(struct netlink *n, const struct netlink_route *r)
 	return transact(n, err, msg);
 }
 
-int netlink_rule_prohibit(struct netlink *n, bool v6, const char *iif, bool add)
+static int fill_rule(struct rtnl_rule *rule, const struct netlink_rule *r)
+{
+	int err = 0;
+
+	rtnl_rule_set_family(rule, r->v6 ? AF_INET6 : AF_INET);
+	rtnl_rule_set_prio(rule, r->priority);
+	rtnl_rule_set_action(rule, r->table ? FR_ACT_TO_TBL : FR_ACT_PROHIBIT);
+	if (r->table)
+		rtnl_rule_set_table(rule, r->table);
+	if (r->iif)
+		err = rtnl_rule_set_iif(rule, r->iif);
+	if (!err && r->protocol)
+		err = rtnl_rule_set_ipproto(rule, r->protocol);
+	if (!err && r->port)
+		err = rtnl_rule_set_dport_range(rule, r->port, r->port_to);
+	return err ? -EINVAL : 0;
+}
+
+int netlink_add_rule(struct netlink *n, const struct netlink_rule *r)
 {
 	cleanup_nl(rule) struct rtnl_rule *rule = rtnl_rule_alloc();
 	cleanup_nl(msg) struct nl_msg *msg = NULL;
@@ -286,14 +302,24 @@ int netlink_rule_prohibit(struct netlink *n, bool v6, const char *iif, bool add)
 
 	if (!rule)
 		return -ENOMEM;
-	rtnl_rule_set_family(rule, v6 ? AF_INET6 : AF_INET);
-	rtnl_rule_set_prio(rule, RULE_PRIORITY);
-	rtnl_rule_set_action(rule, FR_ACT_PROHIBIT);
-	if (rtnl_rule_set_iif(rule, iif) < 0)
-		return -EINVAL;
-	if (add)
-		err = rtnl_rule_build_add_request(rule, NLM_F_CREATE | NLM_F_EXCL, &msg);
-	else
-		err = rtnl_rule_build_delete_request(rule, 0, &msg);
+	err = fill_rule(rule, r);
+	if (err)
+		return err;
+	err = rtnl_rule_build_add_request(rule, NLM_F_CREATE | NLM_F_EXCL, &msg);
+	return transact(n, err, msg);
+}
+
+int netlink_del_rule(struct netlink *n, const struct netlink_rule *r)
+{
+	cleanup_nl(rule) struct rtnl_rule *rule = rtnl_rule_alloc();
+	cleanup_nl(msg) struct nl_msg *msg = NULL;
+	int err;
+
+	if (!rule)
+		return -ENOMEM;
+	err = fill_rule(rule, r);
+	if (err)
+		return err;
+	err = rtnl_rule_build_delete_request(rule, 0, &msg);
 	return transact(n, err, msg);
 }

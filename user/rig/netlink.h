@@ -62,7 +62,16 @@ struct netlink_route {
 };
 int netlink_add_route(struct netlink *n, const struct netlink_route *r) must_check;
 
-/* "What comes in by iif is prohibited", as the first rule after the local table's. */
-int netlink_rule_prohibit(struct netlink *n, bool v6, const char *iif, bool add) must_check;
+struct netlink_rule {
+	bool v6;
+	uint32_t priority;
+	const char *iif;	/* NULL: whatever comes in or goes out */
+	uint8_t protocol;	/* IPPROTO_*; 0: any */
+	uint16_t port, port_to; /* of the destination, where there is a protocol; 0: any */
+	uint32_t table;		/* to look in; 0: it is prohibited */
+};
+/* Deletes the first that matches: priority 0 matches every one. */
+int netlink_add_rule(struct netlink *n, const struct netlink_rule *r) must_check;
+int netlink_del_rule(struct netlink *n, const struct netlink_rule *r) must_check;
 
 #endif
