@@ -6,13 +6,18 @@
 
 #define ANSWER_HEX (2 * MAC_BYTES)
 
+static bool by_v4_socket(const struct ev_probe *p)
+{
+	return (p->socket_family ? p->socket_family : p->family) == AF_INET;
+}
+
 socklen_t attempt_destination(const struct probe_attempt *a, struct sockaddr_storage *ret)
 {
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ret;
 	struct sockaddr_in *v4 = (struct sockaddr_in *)ret;
 
 	memset(ret, 0, sizeof(*ret));
-	if (a->manifest->p.family == AF_INET) {
+	if (by_v4_socket(&a->manifest->p)) {
 		v4->sin_family = AF_INET;
 		v4->sin_port = htons(a->port);
 		memcpy(&v4->sin_addr, a->to + 12, 4);
@@ -126,23 +131,30 @@ static void await_datagram(const struct probe_attempt *a, int fd, datagram_check
 		outcome_errno(ret, -ready);
 }
 
-void attempt_datagram(const struct probe_attempt *a, const void *data, size_t len,
-		      datagram_check check, const void *arg, struct probe_outcome *ret)
+void attempt_datagram(const struct probe_attempt *a, datagram_send send_it, const void *data,
+		      size_t len, datagram_check check, const void *arg, struct probe_outcome *ret)
 {
-	int family = (int)a->manifest->p.family;
 	struct sockaddr_storage to;
 	socklen_t to_len = attempt_destination(a, &to);
-	cleanup_fd int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	cleanup_fd int fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int err;
 
 	if (fd < 0) {
 		outcome_errno(ret, errno);
 		return;
 	}
-	ask_for_icmp_errors(fd, family);
-	if (sendto(fd, data, len, 0, (struct sockaddr *)&to, to_len) < 0) {
-		outcome_errno(ret, errno);
+	ask_for_icmp_errors(fd, to.ss_family);
+	err = send_it(fd, data, len, (struct sockaddr *)&to, to_len);
+	if (err < 0) {
+		outcome_errno(ret, -err);
 		return;
 	}
 	outcome_word(ret, "sent");
 	await_datagram(a, fd, check, arg, ret);
+}
+
+int datagram_sendto(int fd, const void *data, size_t len, const struct sockaddr *to,
+		    socklen_t to_len)
+{
+	return sendto(fd, data, len, 0, to, to_len) < 0 ? -errno : 0;
 }

@@ -10,7 +10,8 @@
 /* "SENTINEL ", the token's digits, newline */
 #define ATTEMPT_TEXT_MAX (sizeof(MAC_TOKEN_PREFIX) + 2 * MAC_NONCE_BYTES + 1)
 
-/* The destination as an address of the manifest's family; its length. */
+/* The destination as an address of the family of the manifest's socket, an IPv4 one v4-mapped where
+ * that is AF_INET6; its length. */
 socklen_t attempt_destination(const struct probe_attempt *a, struct sockaddr_storage *ret);
 
 /* The token as text into out; its length without the NUL. */
@@ -30,6 +31,12 @@ bool outcome_answer_hex(struct probe_outcome *o, const void *hex, size_t len);
 /* Finds an answer line ("SENTINEL-ANSWER ", digits, newline) in what the far side sent. */
 bool outcome_answer_text(struct probe_outcome *o, const void *text, size_t len);
 
+/* How a datagram leaves. 0 or -errno. */
+typedef int (*datagram_send)(int fd, const void *data, size_t len, const struct sockaddr *to,
+			     socklen_t to_len);
+int datagram_sendto(int fd, const void *data, size_t len, const struct sockaddr *to,
+		    socklen_t to_len);
+
 /*
  * Sends one datagram to the destination and hands each that comes back to check(), until that says
  * that the outcome is settled or the deadline passes (view "sent"). ICMP errors are failures of the
@@ -37,7 +44,7 @@ bool outcome_answer_text(struct probe_outcome *o, const void *text, size_t len);
  */
 typedef bool (*datagram_check)(struct probe_outcome *o, const uint8_t *data, size_t len,
 			       const void *arg);
-void attempt_datagram(const struct probe_attempt *a, const void *data, size_t len,
-		      datagram_check check, const void *arg, struct probe_outcome *ret);
+void attempt_datagram(const struct probe_attempt *a, datagram_send send_it, const void *data,
+		      size_t len, datagram_check check, const void *arg, struct probe_outcome *ret);
 
 #endif

@@ -27,5 +27,5 @@ void probe_dns_udp_direct(const struct probe_attempt *a, struct probe_outcome *r
 		return;
 	}
 	len = dns_question(a, id, question);
-	attempt_datagram(a, question, len, settles, &id, ret);
+	attempt_datagram(a, datagram_sendto, question, len, settles, &id, ret);
 }

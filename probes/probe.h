@@ -58,6 +58,12 @@ typedef void (*probe_fn)(const struct probe_attempt *a, struct probe_outcome *re
 
 void probe_tcp_connect(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_udp_send(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_udp_sendmsg(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_udp_sendmmsg(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_udp_write(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_dns_udp_direct(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_dns_tcp_direct(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_tcp_fastopen(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_io_uring_connect(const struct probe_attempt *a, struct probe_outcome *ret);
 
 #endif

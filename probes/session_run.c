@@ -13,7 +13,14 @@ static const struct {
 	{ "tcp-connect", probe_tcp_connect },
 	{ "tcp6-connect", probe_tcp_connect },
 	{ "udp-send", probe_udp_send },
+	{ "udp-sendmsg", probe_udp_sendmsg },
+	{ "udp-sendmmsg", probe_udp_sendmmsg },
+	{ "udp-write", probe_udp_write },
 	{ "dns-udp-direct", probe_dns_udp_direct },
+	{ "dns-tcp-direct", probe_dns_tcp_direct },
+	{ "mapped-ipv6", probe_tcp_connect },
+	{ "tcp-fastopen", probe_tcp_fastopen },
+	{ "io-uring-connect", probe_io_uring_connect },
 };
 
 struct session {

@@ -66,8 +66,15 @@ while read -r probe to port; do
 done <<-PROBES
 	tcp-connect 203.0.113.5 9000
 	tcp6-connect 2001:db8:113::5 9000
+	mapped-ipv6 203.0.113.5 9000
+	tcp-fastopen 203.0.113.5 9000
+	io-uring-connect 203.0.113.5 9000
 	udp-send 203.0.113.6 9001
+	udp-sendmsg 203.0.113.6 9001
+	udp-sendmmsg 203.0.113.6 9001
+	udp-write 203.0.113.6 9001
 	dns-udp-direct 203.0.113.7 53
+	dns-tcp-direct 203.0.113.7 53
 PROBES
 
 # A port where nobody listens, and an address to which there is no route.

@@ -6,8 +6,8 @@ set -u
 . "$(dirname "$0")/lib.sh"
 need bwrap tcpdump tshark setpriv sha256sum
 
-probes='tcp-connect tcp6-connect udp-send dns-udp-direct'
 run_sentinel main
+probes=$(verdict_of main '[.cells[].probe] | unique | join(" ")')
 run_is main valid
 is "the exit code" "$code" 0
 for probe in $probes; do

@@ -29,7 +29,7 @@ static void test_manifests(void **state unused_arg)
 	size_t n;
 
 	m = probe_manifests(&n);
-	assert_int_equal(n, 4);
+	assert_true(n > 0);
 	for (size_t i = 0; i < n; i++) {
 		assert_ptr_equal(probe_manifest_find(m[i].p.name), &m[i]);
 		assert_true(m[i].p.channel > CHANNEL_NONE && m[i].p.channel < CHANNEL_MAX);
