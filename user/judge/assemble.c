@@ -260,36 +260,7 @@ static void count_canaries(struct correlate *c)
 	}
 }
 
-/* ---- where it stopped, and by what (hooks.md answer b) ---- */
-
-static const char *errno_word(int err)
-{
-	const char *name = strerrorname_np(err);
-
-	return name ? name : "error";
-}
-
-static void refused_by(const struct trial_state *t, char ret[EV_NAME_MAX])
-{
-	if (t->refused_no_enter)
-		(void)str_format(ret, EV_NAME_MAX, "seccomp:%s", errno_word(t->refused));
-	else if (t->refused == ENETUNREACH || t->refused == EHOSTUNREACH)
-		(void)str_copy(ret, EV_NAME_MAX, "no-route");
-	else if (t->refused == EADDRNOTAVAIL)
-		(void)str_copy(ret, EV_NAME_MAX, "no-address");
-	else if (t->refused == EACCES && !t->call_addr_seen)
-		(void)str_copy(ret, EV_NAME_MAX, "lsm:EACCES");
-	else if (t->refused == EACCES)
-		(void)str_copy(ret, EV_NAME_MAX, "prohibit-route");
-	else if (t->refused == EINVAL && t->call_addr_seen)
-		(void)str_copy(ret, EV_NAME_MAX, "blackhole-route");
-	else if (t->refused == EPERM && t->drop[0])
-		(void)str_copy(ret, EV_NAME_MAX, t->drop);
-	else if (t->refused == EPERM)
-		(void)str_copy(ret, EV_NAME_MAX, "cgroup-hook:EPERM");
-	else
-		(void)str_copy(ret, EV_NAME_MAX, errno_word(t->refused));
-}
+/* ---- where it stopped, and by what ---- */
 
 static void stopped(const struct correlate *c, const struct trial_state *t, struct cell_result *r)
 {
@@ -297,20 +268,9 @@ static void stopped(const struct correlate *c, const struct trial_state *t, stru
 		r->stopped_at = VANTAGE_W;
 		return;
 	}
-	if (t->packet_b)
-		r->stopped_at = VANTAGE_B;
-	else if (t->attempt_ns || t->packet_a)
-		r->stopped_at = VANTAGE_A;
-	if (lost_in(c, t, WHERE_NOT_VERDICT))
-		return;
-	if (t->packet_b && t->t.closed)
-		(void)str_copy(r->stopped_by, sizeof(r->stopped_by), "lane-rule");
-	else if (t->packet_b || t->packet_a)
-		(void)str_copy(r->stopped_by, sizeof(r->stopped_by), t->drop);
-	else if (t->refused)
-		refused_by(t, r->stopped_by);
-	else if (t->drop[0])
-		(void)str_copy(r->stopped_by, sizeof(r->stopped_by), t->drop);
+	r->stopped_at = blame_at(t);
+	if (!lost_in(c, t, WHERE_NOT_VERDICT))
+		blame_word(t, r->stopped_by);
 }
 
 /* ---- a round ---- */

@@ -205,6 +205,11 @@ int quotes_settle(struct correlate *c) must_check;
 void plants_settle(struct correlate *c);
 bool plant_was_readable(const struct correlate *c, const struct trial_state *t);
 
+/* blame.c: of a trial that did not arrive, the last vantage that saw it, and by what it was stopped
+ * there: a word of sentinel(1), left as it is where nobody knows. */
+enum vantage blame_at(const struct trial_state *t);
+void blame_word(const struct trial_state *t, char ret[EV_NAME_MAX]);
+
 /* assemble.c */
 int assemble(struct correlate *c, bool damaged, struct run_result *ret) must_check;
 uint32_t trial_window_ms(const struct correlate *c, const struct trial_state *t);
