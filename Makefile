@@ -93,13 +93,14 @@ endef
 $(foreach s,$(STAGES),$(eval $(call stage_rule,$(s))))
 $(O)/lib/probes.a: $(call objs,probes)
 $(O)/lib/collector.a: $(call objs,probes/collector)
+$(O)/lib/bpftest.a: $(patsubst %.c,$(O)/obj/%.o,tests/bpf/stage.c tests/bpf/lane.c)
 
 $(O)/lib/%.a:
 	$(call msg,AR,$@)
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
-$(call objs,user/sense): | $(O)/gen/sentinel.skel.h
+$(call objs,user/sense) $(O)/obj/tests/bpf/stage.o: | $(O)/gen/sentinel.skel.h
 $(O)/obj/%.o: %.c Makefile | $(O)/packages
 	$(call msg,CC,$<)
 	@mkdir -p $(@D)
@@ -198,7 +199,7 @@ $(O)/$(1)/%: $(2)/%.c $(3) Makefile | $(O)/packages $(O)/test-packages
 		$$(PKG_LIBS) -pthread
 endef
 $(eval $(call cmocka_rule,test,tests/unit,$$$$(foreach s,$$$$(UNIT_LIBS_$$$$*) base,$(O)/lib/$$$$(s).a)))
-$(eval $(call cmocka_rule,bpftest,tests/bpf,$(LIBS)))
+$(eval $(call cmocka_rule,bpftest,tests/bpf,$(O)/lib/bpftest.a $(LIBS)))
 $(eval $(call cmocka_rule,rigtest,tests/rig,$(O)/lib/rig.a $(O)/lib/base.a))
 
 # Run over their corpora by standalone.c, or, where FUZZ is set, by clang's fuzzer (make fuzz).

@@ -7,11 +7,15 @@
  *         call that returns without having entered was answered by seccomp (hooks.md answer b);
  *         its arguments are still in the saved registers. The 32-bit entries and x32 show as the
  *         64-bit call that does the same, with SNT_F_COMPAT.
- * Blind:  io_uring (only io_uring_enter itself shows), buffers beyond the first element of a
- *         vector, user pages that are not in memory.
+ *         Files that a session opens show too, so that the attempt at a planted one is seen, with
+ *         its errno, by open(), openat() or openat2().
+ * Blind:  io_uring (only io_uring_setup and io_uring_enter show), buffers beyond the first element
+ *         of a vector, user pages that are not in memory, open_by_handle_at().
  * Floor:  5.15.
- * Cost:   5 ns per system call of anybody; 30 ns for the listed ones, and for stat and getuid,
- *         whose numbers are listed for the 32-bit entry; 300 ns for a marked task's.
+ * Cost:   of both programs, as the difference in the fastest tenth of batches of one process that
+ *         does nothing else: 40 ns per system call of anybody; 70 ns for the listed ones, 90 ns
+ *         for those that open files, and as much for stat, fstat, preadv and getuid, whose
+ *         numbers are listed for the 32-bit entry; 250 to 500 ns for a marked task's.
  *
  * sys_enter emits nothing, so it counts only where it had no room to remember a call; from then on
  * no call is said to have been answered by seccomp.
