@@ -183,6 +183,7 @@ UNIT_LIBS_test_cgroup := rig
 UNIT_LIBS_test_session := probes
 UNIT_LIBS_test_probes := probes collector
 UNIT_LIBS_test_zone := collector
+UNIT_LIBS_test_site := collector
 UNIT_LIBS_test_collector := probes collector
 
 UNIT_LIBS_test_dns_ldns := decode

@@ -7,6 +7,7 @@
 #include "probes/collector/listener.h"
 #include "probes/collector/message.h"
 #include "probes/collector/receive_log.h"
+#include "probes/collector/site.h"
 #include "probes/collector/zone.h"
 
 /* how many of one socket are served before the others get their turn */
@@ -19,7 +20,7 @@
 enum source { SOURCE_LOG = 1, SOURCE_LISTENER, SOURCE_CONNECTION };
 
 struct collector {
-	uint8_t key[MAC_BYTES];
+	struct site site;
 	bool quiet;
 	int epoll_fd;
 	bool log_polled; /* false: a regular file, which epoll refuses and which never blocks */
@@ -33,26 +34,44 @@ struct collector {
 
 struct answer {
 	size_t len; /* 0: none is due */
-	uint8_t bytes[ZONE_RESPONSE_MAX];
+	uint8_t bytes[REPLY_MAX];
 	bool proves;	  /* the token's HMAC is in it */
+	bool closes;	  /* it is the last one */
 	size_t token_off; /* where in the message the token's text starts; 0 for DNS */
 };
-_Static_assert(MESSAGE_ANSWER_MAX <= ZONE_RESPONSE_MAX, "struct answer");
+_Static_assert(MESSAGE_ANSWER_MAX <= REPLY_MAX && ZONE_RESPONSE_MAX <= REPLY_MAX, "struct answer");
 
-static void respond(const struct collector *c, enum service service, const uint8_t *msg, size_t len,
-		    struct answer *ret)
+static void respond_site(const struct collector *c, const uint8_t local[16], const uint8_t *msg,
+			 size_t len, struct answer *ret)
+{
+	struct reply reply;
+
+	site_respond(&c->site, local, real_ns() / NSEC_PER_SEC, msg, len, &reply);
+	memcpy(ret->bytes, reply.bytes, reply.len);
+	ret->len = reply.len;
+	ret->proves = reply.proves;
+	ret->closes = reply.closes;
+}
+
+/* local: the address that was asked. */
+static void respond(const struct collector *c, enum service service, const uint8_t local[16],
+		    const uint8_t *msg, size_t len, struct answer *ret)
 {
 	uint8_t token[MAC_NONCE_BYTES];
+	bool has_token;
 
-	ret->len = 0;
-	ret->token_off = 0;
+	*ret = (struct answer){ .len = 0 };
 	if (service == SERVICE_DNS) {
-		ret->len = zone_respond(c->key, msg, len, ret->bytes, &ret->proves);
+		ret->len = zone_respond(c->site.key, msg, len, ret->bytes, &ret->proves);
 		return;
 	}
-	ret->proves = message_find_token(msg, len, token, &ret->token_off);
-	if (ret->proves)
-		ret->len = message_answer(c->key, token, (char *)ret->bytes);
+	has_token = message_find_token(msg, len, token, &ret->token_off);
+	if (service == SERVICE_HTTP) {
+		respond_site(c, local, msg, len, ret);
+	} else if (has_token) {
+		ret->proves = true;
+		ret->len = message_answer(c->site.key, token, (char *)ret->bytes);
+	}
 }
 
 /* Of a message its head is logged; where the token lies beyond that, from the token on. */
@@ -81,7 +100,7 @@ static void serve_datagram(struct collector *c, const struct listener *l, const 
 	bool sent = false;
 	struct answer a;
 
-	respond(c, l->service, c->datagram, d->len, &a);
+	respond(c, l->service, d->ends.dst, c->datagram, d->len, &a);
 	if (a.len)
 		sent = listener_answer(l, d, a.bytes, a.len);
 	log_message(c, l, &d->ends, c->datagram, d->len, &a, sent);
@@ -111,7 +130,7 @@ static void serve_datagrams(struct collector *c, struct listener *l)
  * and who doesn't read gets no queue here. */
 static bool send_answer(const struct connection *conn, const struct answer *a)
 {
-	uint8_t framed[2 + ZONE_RESPONSE_MAX];
+	uint8_t framed[2 + sizeof(a->bytes)];
 	size_t prefix = conn->from->service == SERVICE_DNS ? 2 : 0;
 
 	framed[0] = (uint8_t)(a->len >> 8);
@@ -132,9 +151,11 @@ static void serve_message(void *arg, struct connection *conn, const uint8_t *msg
 	bool sent = false;
 
 	if (whole)
-		respond(c, conn->from->service, msg, len, &a);
+		respond(c, conn->from->service, conn->ends.dst, msg, len, &a);
 	if (a.len)
 		sent = send_answer(conn, &a);
+	if (a.closes)
+		connection_finish(conn);
 	log_message(c, conn->from, &conn->ends, msg, len, &a, sent);
 }
 
@@ -341,11 +362,12 @@ int collector_new(const struct collector_opts *o, struct collector **ret, uint16
 	*ret_port = 0;
 	if (!c)
 		return -ENOMEM;
-	memcpy(c->key, o->key, sizeof(c->key));
 	c->quiet = o->quiet;
 	c->epoll_fd = -1;
 	connections_init(&c->connections);
-	err = open_all(c, o, ret_port);
+	err = site_init(&c->site, o->key);
+	if (!err)
+		err = open_all(c, o, ret_port);
 	if (err) {
 		collector_free(c);
 		return err;
@@ -363,6 +385,6 @@ void collector_free(struct collector *c)
 	receive_log_done(&c->log);
 	if (c->epoll_fd >= 0)
 		(void)close(c->epoll_fd);
-	explicit_bzero(c->key, sizeof(c->key));
+	explicit_bzero(&c->site, sizeof(c->site));
 	free(c);
 }

@@ -5,12 +5,13 @@
  *
  *   tcp/9000, udp/9001   a line "SENTINEL <token>"      "SENTINEL-ANSWER <64 hex>\n"
  *   udp/53, tcp/53       authoritative for sentinel.test  (zone.h)
+ *   tcp/80               HTTP, and metadata services       (site.h)
  *
  * and over those that it is given: in the namespaces of a lane's other places, where no sandbox may
  * reach them.
  *
  * The 64 digits are mac_answer() of the token, which nobody else can make. What carries no token
- * gets nothing. Everything received goes to the receive log, answered or not.
+ * gets no proof. Everything received goes to the receive log, answered or not.
  */
 #ifndef SENTINEL_COLLECTOR_COLLECTOR_H
 #define SENTINEL_COLLECTOR_COLLECTOR_H

@@ -71,6 +71,7 @@ struct connection *connections_add(struct connections *t, int fd, const struct l
 	c->active_ns = now_ns;
 	c->total = 0;
 	c->len = 0;
+	c->done = false;
 	t->open++;
 	return c;
 }
@@ -85,39 +86,58 @@ void connections_expire(struct connections *t, uint64_t now_ns, const struct mes
 	}
 }
 
+void connection_finish(struct connection *c)
+{
+	(void)shutdown(c->fd, SHUT_WR);
+	c->done = true;
+}
+
 /* Bytes of the first message in len bytes at p, and where it starts; 0 where it is not whole yet. A
  * line that fills the buffer is a message as it is. */
 static size_t next_message(const struct connection *c, const uint8_t *p, size_t len,
 			   size_t *ret_off)
 {
+	struct http_request unused;
 	const uint8_t *end;
 	size_t n;
 
 	*ret_off = 0;
-	if (c->from->service == SERVICE_TEXT) {
-		end = memchr(p, '\n', len);
+	switch (c->from->service) {
+	case SERVICE_TEXT:
+		end = memchr(p, '\n', MIN(len, (size_t)CONNECTION_LINE_MAX));
 		if (end)
 			return (size_t)(end - p) + 1;
-		return len == sizeof(c->buf) ? len : 0;
+		return len >= CONNECTION_LINE_MAX ? CONNECTION_LINE_MAX : 0;
+	case SERVICE_DNS:
+		if (len < 2)
+			return 0;
+		*ret_off = 2;
+		n = (size_t)p[0] << 8 | p[1]; /* RFC 1035 4.2.2 */
+		return len - 2 >= n ? 2 + n : 0;
+	case SERVICE_HTTP:
+		return len && http_request_parse(p, len, &unused) ? len : 0;
 	}
-	if (len < 2)
-		return 0;
-	*ret_off = 2;
-	n = (size_t)p[0] << 8 | p[1]; /* RFC 1035 4.2.2 */
-	return len - 2 >= n ? 2 + n : 0;
+	return 0;
+}
+
+/* A DNS message longer than any question, which would never be whole, or more than fits. */
+static bool is_too_long(const struct connection *c)
+{
+	return c->len == sizeof(c->buf) ||
+	       (c->from->service == SERVICE_DNS && c->len >= CONNECTION_LINE_MAX);
 }
 
 static void take_messages(struct connection *c, const struct message_sink *sink)
 {
 	size_t at = 0, off, n;
 
-	while ((n = next_message(c, c->buf + at, c->len - at, &off))) {
+	while (!c->done && (n = next_message(c, c->buf + at, c->len - at, &off))) {
 		if (n > off)
 			sink->fn(sink->arg, c, c->buf + at + off, n - off, true);
 		at += n;
 	}
 	memmove(c->buf, c->buf + at, c->len - at);
-	c->len -= (uint32_t)at;
+	c->len = c->done ? 0 : c->len - (uint32_t)at;
 }
 
 void connection_read(struct connections *t, struct connection *c, uint64_t now_ns,
@@ -136,7 +156,6 @@ void connection_read(struct connections *t, struct connection *c, uint64_t now_n
 	c->total += (uint32_t)n;
 	c->active_ns = now_ns;
 	take_messages(c, sink);
-	/* full: a DNS message longer than any question */
-	if (c->total == CONNECTION_BYTES_MAX || c->len == sizeof(c->buf))
+	if (c->total == CONNECTION_BYTES_MAX || is_too_long(c))
 		connection_end(t, c, sink);
 }

@@ -3,13 +3,15 @@
 #ifndef SENTINEL_COLLECTOR_CONNECTION_H
 #define SENTINEL_COLLECTOR_CONNECTION_H
 
+#include "probes/collector/http_request.h"
 #include "probes/collector/listener.h"
 
 #define CONNECTION_MAX 256
 #define CONNECTION_BYTES_MAX (64u << 10) /* read in a connection's life; then it is closed */
 #define CONNECTION_IDLE_NS (10 * NSEC_PER_SEC)
 /* the longest line, and the longest DNS message, that is taken as one message */
-#define CONNECTION_BUFFER_BYTES 4096
+#define CONNECTION_LINE_MAX 4096
+#define CONNECTION_BUFFER_BYTES (HTTP_HEAD_MAX + HTTP_BODY_MAX)
 
 struct connection {
 	int fd; /* owned; -1 = free slot */
@@ -18,6 +20,7 @@ struct connection {
 	uint64_t active_ns; /* CLOCK_MONOTONIC of the last byte, or of accept */
 	uint32_t total;	    /* bytes read so far */
 	uint32_t len;	    /* of buf */
+	bool done;	    /* what still comes is read and thrown away */
 	uint8_t buf[CONNECTION_BUFFER_BYTES];
 };
 
@@ -51,11 +54,15 @@ void connections_expire(struct connections *t, uint64_t now_ns, const struct mes
 
 /*
  * Reads once what has come and hands each whole message to the sink: lines with their newline, DNS
- * messages without the length before them. Ends the connection at its end, at an error, or at
- * CONNECTION_BYTES_MAX.
+ * messages without the length before them, HTTP requests (or what can't become one). Ends the
+ * connection at its end, at an error, or at CONNECTION_BYTES_MAX.
  */
 void connection_read(struct connections *t, struct connection *c, uint64_t now_ns,
 		     const struct message_sink *sink);
+
+/* We said the last word: what is still sent is read, lest the kernel's reset overtakes the word,
+ * and dropped. */
+void connection_finish(struct connection *c);
 
 /* Hands what is left in the buffer to the sink as a last message, and closes. */
 void connection_end(struct connections *t, struct connection *c, const struct message_sink *sink);

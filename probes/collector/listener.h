@@ -10,9 +10,9 @@
 
 #include "probes/collector/receive_log.h"
 
-enum service { SERVICE_TEXT, SERVICE_DNS };
+enum service { SERVICE_TEXT, SERVICE_DNS, SERVICE_HTTP };
 
-#define LISTENER_OWN_MAX 8 /* four ports, two families */
+#define LISTENER_OWN_MAX 10 /* five ports, two families */
 #define LISTENER_GIVEN_MAX 8
 #define LISTENER_PATH_MAX 109 /* sun_path, and its NUL */
 

@@ -29,17 +29,20 @@ struct arguments {
 
 static const char usage[] =
 	"usage: sentinel-collector --lane N --epoch N --key-fd FD --log-fd FD [--quiet] "
-	"[--listen text:FD]...";
+	"[--listen text:FD|http:FD]...";
 
 static int parse_given(struct arguments *a, const char *text)
 {
 	struct listener_given *g = &a->given[a->given_n];
 	uint32_t fd;
 
-	if (a->given_n == ARRAY_SIZE(a->given) || strncmp(text, "text:", 5) != 0 ||
+	if (a->given_n == ARRAY_SIZE(a->given))
+		return -EINVAL;
+	g->service = !strncmp(text, "http:", 5) ? SERVICE_HTTP : SERVICE_TEXT;
+	if ((g->service == SERVICE_TEXT && strncmp(text, "text:", 5) != 0) ||
 	    parse_u32(text + 5, 0, INT32_MAX, &fd))
 		return -EINVAL;
-	*g = (struct listener_given){ .service = SERVICE_TEXT, .fd = (int)fd };
+	g->fd = (int)fd;
 	a->given_n++;
 	return 0;
 }

@@ -22,6 +22,7 @@
 
 #include "probes/attempt.h"
 #include "probes/collector/collector.h"
+#include "probes/collector/metadata.h"
 
 #define H32 "00112233445566778899aabbccddeeff"
 #define ASKED "127.0.0.77" /* of loopback's /8, and not the one that an answer has by default */
@@ -43,6 +44,18 @@ static int loopback_up(void)
 	struct ifreq r = { .ifr_name = "lo", .ifr_flags = IFF_UP };
 
 	return fd < 0 || ioctl(fd, SIOCSIFFLAGS, &r) < 0 ? -errno : 0;
+}
+
+/* Another address of ours, beside those of loopback's /8. */
+static void add_address(const char *addr)
+{
+	cleanup_fd int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	struct ifreq r = { .ifr_name = "lo:1" };
+
+	assert_int_equal(inet_pton(AF_INET, addr, &a.sin_addr), 1);
+	memcpy(&r.ifr_addr, &a, sizeof(a));
+	assert_int_equal(ioctl(fd, SIOCSIFADDR, &r), 0);
 }
 
 static int enter_namespace(void **state unused_arg)
@@ -281,6 +294,125 @@ static void test_quiet(void **state unused_arg)
 	far_stop(f);
 }
 
+/* ---- HTTP ---- */
+
+#define POST                                                                                       \
+	"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 41\r\n\r\n"                                 \
+	"SENTINEL " H32
+#define CREDENTIALS "/latest/meta-data/iam/security-credentials/role"
+
+static void say(int fd, const char *text)
+{
+	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+/* One reply, whole: its Content-Length says when it is. */
+static void hear_reply(int fd, char *out, size_t n)
+{
+	size_t len = 0, want = SIZE_MAX;
+	char *field, *body;
+	ssize_t got;
+
+	while (len < want && (got = recv(fd, out + len, n - 1 - len, 0)) > 0) {
+		len += (size_t)got;
+		out[len] = '\0';
+		body = strstr(out, "\r\n\r\n");
+		field = strstr(out, "Content-Length: ");
+		if (body && field) {
+			uint32_t length;
+
+			field[strcspn(field, "\r")] = '\0';
+			assert_int_equal(parse_u32(field + 16, 0, 65536, &length), 0);
+			field[strlen(field)] = '\r';
+			want = (size_t)(body + 4 - out) + length;
+		}
+	}
+	assert_int_equal(len, want);
+}
+
+static void assert_proves(const char *reply)
+{
+	const char *at = strstr(reply, "SENTINEL-ANSWER ");
+	uint8_t want[MAC_BYTES];
+	char digits[2 * MAC_BYTES + 1];
+
+	proof(H32, want);
+	hex_encode(digits, want, sizeof(want));
+	if (strncmp(reply, "HTTP/1.1 200 OK\r\n", 17) != 0 || !at ||
+	    strncmp(at + 16, digits, 2 * MAC_BYTES) != 0)
+		fail_msg("%s", reply);
+}
+
+/* Two requests, one after the other, then one that is the last. */
+static void test_http(void **state unused_arg)
+{
+	char reply[4096], line[4096], head[] = "POST / HTTP/1.1\r\n", hex[2 * sizeof(head)];
+	struct far *f;
+	char c;
+
+	if (no_namespace)
+		skip();
+	f = far_start(false);
+	hex_encode(hex, head, strlen(head));
+	{
+		cleanup_fd int fd = dial(SOCK_STREAM, 80);
+
+		for (int i = 0; i < 2; i++) {
+			say(fd, POST);
+			hear_reply(fd, reply, sizeof(reply));
+			assert_proves(reply);
+			next_line(f, line, sizeof(line));
+			assert_non_null(strstr(line, "\"dport\":80,\"answered\":true,\"data\":\""));
+			assert_non_null(strstr(line, hex));
+		}
+		say(fd, "GET / HTTP/1.0\r\n\r\n");
+		hear_reply(fd, reply, sizeof(reply));
+		assert_non_null(strstr(reply, "\r\nConnection: close\r\n"));
+		assert_int_equal(recv(fd, &c, 1, 0), 0);
+	}
+	next_line(f, line, sizeof(line));
+	assert_non_null(strstr(line, "\"answered\":false,"));
+	far_stop(f);
+}
+
+/* The address that was asked says which service it is; a session is had, then used. */
+static void test_metadata(void **state unused_arg)
+{
+	char reply[4096], text[1024], session[METADATA_SESSION_DIGITS + 1];
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons(80) };
+	struct far *f;
+	int fd[2];
+
+	if (no_namespace)
+		skip();
+	f = far_start(true);
+	add_address("169.254.169.254");
+	assert_int_equal(inet_pton(AF_INET, "169.254.169.254", &a.sin_addr), 1);
+	for (size_t i = 0; i < ARRAY_SIZE(fd); i++) {
+		fd[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		assert_int_equal(connect(fd[i], (struct sockaddr *)&a, sizeof(a)), 0);
+	}
+	say(fd[0], "PUT /latest/api/token HTTP/1.1\r\n"
+		   "X-aws-ec2-metadata-token-ttl-seconds: 60\r\n\r\n");
+	hear_reply(fd[0], reply, sizeof(reply));
+	assert_int_equal(str_copy(session, sizeof(session), strstr(reply, "\r\n\r\n") + 4), 0);
+	assert_int_equal(str_format(text, sizeof(text),
+				    "GET " CREDENTIALS
+				    " HTTP/1.1\r\nX-aws-ec2-metadata-token: %s\r\n"
+				    "X: SENTINEL " H32 "\r\n\r\n",
+				    session),
+			 0);
+	say(fd[0], text);
+	hear_reply(fd[0], reply, sizeof(reply));
+	assert_proves(reply);
+	say(fd[1], "GET " CREDENTIALS " HTTP/1.1\r\nX: SENTINEL " H32 "\r\n\r\n");
+	hear_reply(fd[1], reply, sizeof(reply));
+	assert_proves(reply);
+	(void)close(fd[0]);
+	(void)close(fd[1]);
+	far_stop(f);
+}
+
 /* ---- listeners that it is given ---- */
 
 static int listen_at(const void *addr, socklen_t len)
@@ -388,9 +520,11 @@ static void test_garbage(void **state unused_arg)
 	static const struct {
 		int type;
 		uint16_t port;
-	} doors[] = {
-		{ SOCK_DGRAM, 9001 }, { SOCK_DGRAM, 53 }, { SOCK_STREAM, 9000 }, { SOCK_STREAM, 53 }
-	};
+	} doors[] = { { SOCK_DGRAM, 9001 },
+		      { SOCK_DGRAM, 53 },
+		      { SOCK_STREAM, 9000 },
+		      { SOCK_STREAM, 53 },
+		      { SOCK_STREAM, 80 } };
 	uint8_t bytes[3000], answer[64];
 	struct far *f;
 
@@ -431,6 +565,81 @@ static void test_endless_line(void **state unused_arg)
 		assert_true(n < 0 && (errno == EPIPE || errno == ECONNRESET));
 	}
 	assert_serves(f);
+	far_stop(f);
+}
+
+/* Refused as soon as it is known to be too long, and all of it is read, so that who sent it reads
+ * why; up to the 64 KiB that one connection may send. */
+static void test_endless_header(void **state unused_arg)
+{
+	static const size_t lengths[] = { 9000, 40000, 10u << 20 };
+	cleanup_free char *p = malloc(10u << 20);
+	char reply[4096];
+	struct far *f;
+
+	if (no_namespace)
+		skip();
+	f = far_start(true);
+	memset(p, 'x', 10u << 20);
+	memcpy(p, "GET / HTTP/1.1\r\nA: ", 19);
+	for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+		cleanup_fd int fd = dial(SOCK_STREAM, 80);
+		size_t sent = 0;
+		ssize_t n = 0;
+
+		while (sent < lengths[i] &&
+		       (n = send(fd, p + sent, lengths[i] - sent, MSG_NOSIGNAL)) > 0)
+			sent += (size_t)n;
+		if (i == ARRAY_SIZE(lengths) - 1) {
+			assert_true(n < 0 && (errno == EPIPE || errno == ECONNRESET));
+			continue;
+		}
+		hear_reply(fd, reply, sizeof(reply));
+		assert_non_null(strstr(reply, "HTTP/1.1 431 "));
+		assert_int_equal(recv(fd, reply, 1, 0), 0);
+	}
+	assert_serves(f);
+	far_stop(f);
+}
+
+/* Bytes that are no request, and requests that are sent before the last one was answered. */
+static void test_bad_requests(void **state unused_arg)
+{
+	static const struct {
+		const char *text, *status;
+	} cases[] = {
+		{ "\x16\x03\x01\x02 and more", "HTTP/1.1 400 " },
+		{ POST POST, "HTTP/1.1 400 " },
+		{ "POST / HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n", "HTTP/1.1 413 " },
+		{ "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n29\r\n", "HTTP/1.1 501 " },
+	};
+	char reply[4096], line[4096];
+	struct far *f;
+
+	if (no_namespace)
+		skip();
+	f = far_start(false);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cleanup_fd int fd = dial(SOCK_STREAM, 80);
+
+		say(fd, cases[i].text);
+		hear_reply(fd, reply, sizeof(reply));
+		assert_memory_equal(reply, cases[i].status, strlen(cases[i].status));
+		assert_null(strstr(reply, "SENTINEL-ANSWER"));
+		(void)send(fd, POST, strlen(POST), MSG_NOSIGNAL); /* nobody listens any more */
+		assert_int_equal(recv(fd, reply, 1, 0), 0);
+		next_line(f, line, sizeof(line));
+		assert_non_null(strstr(line, "\"answered\":false,"));
+	}
+	{
+		cleanup_fd int fd = dial(SOCK_STREAM, 80);
+
+		say(fd, "POST / HTTP/1.1\r\nContent-Length: 41\r\n\r\nSENTINEL ");
+		assert_int_equal(shutdown(fd, SHUT_WR), 0);
+		assert_int_equal(recv(fd, reply, 1, 0), 0); /* half a request has no answer */
+	}
+	next_line(f, line, sizeof(line));
+	assert_non_null(strstr(line, "\"answered\":false,\"data\":\"504f5354"));
 	far_stop(f);
 }
 
@@ -579,10 +788,14 @@ int main(void)
 		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_answers_from_the_address_asked),
 		cmocka_unit_test(test_quiet),
+		cmocka_unit_test(test_http),
+		cmocka_unit_test(test_metadata),
 		cmocka_unit_test(test_given),
 		cmocka_unit_test(test_given_deaf),
 		cmocka_unit_test(test_garbage),
 		cmocka_unit_test(test_endless_line),
+		cmocka_unit_test(test_endless_header),
+		cmocka_unit_test(test_bad_requests),
 		cmocka_unit_test(test_half_dns),
 		cmocka_unit_test(test_byte_by_byte),
 		cmocka_unit_test(test_many_connections),

@@ -360,7 +360,7 @@ static void test_long_line(void **state unused_arg)
 		say(p, chunk, sizeof(chunk), 2);
 	}
 	assert_int_equal(p->table.open, 0); /* 64 KiB are enough */
-	assert_int_equal(p->got.n, 64 * 1024 / CONNECTION_BUFFER_BYTES);
+	assert_int_equal(p->got.n, 64 * 1024 / CONNECTION_LINE_MAX);
 	pair_free(p);
 }
 

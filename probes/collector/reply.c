@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "probes/collector/reply.h"
+
+#include <stdarg.h>
+#include <time.h>
+
+static const char *reason(int status)
+{
+	static const struct {
+		int status;
+		const char *reason;
+	} all[] = {
+		{ 200, "OK" },
+		{ 202, "Accepted" },
+		{ 400, "Bad Request" },
+		{ 401, "Unauthorized" },
+		{ 403, "Forbidden" },
+		{ 404, "Not Found" },
+		{ 405, "Method Not Allowed" },
+		{ 413, "Content Too Large" },
+		{ 414, "URI Too Long" },
+		{ 431, "Request Header Fields Too Large" },
+		{ 501, "Not Implemented" },
+		{ 505, "HTTP Version Not Supported" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].status == status)
+			return all[i].reason;
+	return "Internal Server Error";
+}
+
+static bool utc(uint64_t unix_s, struct tm *ret)
+{
+	time_t t = (time_t)MIN(unix_s, (uint64_t)INT32_MAX);
+
+	return gmtime_r(&t, ret);
+}
+
+const char *reply_time(uint64_t unix_s, char out[REPLY_TIME_MAX])
+{
+	struct tm tm;
+
+	out[0] = '\0';
+	if (utc(unix_s, &tm))
+		(void)strftime(out, REPLY_TIME_MAX, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return out;
+}
+
+/* RFC 9110 5.6.7; the names are the C locale's. */
+static const char *http_date(uint64_t unix_s, char out[REPLY_TIME_MAX])
+{
+	struct tm tm;
+
+	out[0] = '\0';
+	if (utc(unix_s, &tm))
+		(void)strftime(out, REPLY_TIME_MAX, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	return out;
+}
+
+const char *reply_proof(const struct asked *a, const char *instead)
+{
+	return a->proof[0] ? a->proof : instead;
+}
+
+/* Returns its length; 0 where it doesn't fit. */
+static size_t put_head(char *out, size_t n, const struct asked *a, int status,
+		       const struct reply_kind *k, size_t body_len, bool closes)
+{
+	char date[REPLY_TIME_MAX];
+
+	if (str_format(out, n,
+		       "HTTP/1.1 %d %s\r\n"
+		       "Server: %s\r\n"
+		       "Date: %s\r\n"
+		       "Content-Type: %s\r\n"
+		       "Content-Length: %zu\r\n"
+		       "%s"
+		       "Connection: %s\r\n"
+		       "\r\n",
+		       status, reason(status), k->server, http_date(a->now_s, date), k->type,
+		       body_len, k->fields, closes ? "close" : "keep-alive"))
+		return 0;
+	return strlen(out);
+}
+
+void reply_format(struct reply *ret, const struct asked *a, int status, const struct reply_kind *k,
+		  const char *fmt, ...)
+{
+	static const struct reply_kind broken = { "nginx", "text/plain", "" };
+	const struct http_request *r = a->request;
+	char body[REPLY_BODY_MAX];
+	size_t len, head;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(body, sizeof(body), fmt, ap);
+	va_end(ap);
+	len = n > 0 ? (size_t)n : 0;
+	ret->closes = !r || !r->keeps;
+	head = len < sizeof(body)
+		       ? put_head(ret->bytes, sizeof(ret->bytes), a, status, k, len, ret->closes)
+		       : 0;
+	if (!head || len > sizeof(ret->bytes) - head) {
+		ret->closes = true;
+		ret->proves = false;
+		ret->len = put_head(ret->bytes, sizeof(ret->bytes), a, 500, &broken, 0, true);
+		return;
+	}
+	if (r && http_text_is(r->method, "HEAD"))
+		len = 0;
+	memcpy(ret->bytes + head, body, len);
+	ret->len = head + len;
+	ret->proves = a->proof[0] && memmem(ret->bytes, ret->len, a->proof, strlen(a->proof));
+}
