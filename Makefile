@@ -13,7 +13,7 @@ DESTDIR ?=
 
 # ---- lists: adding a part is one word -----------------------------------------------------------
 STAGES := base sense decode attribute record judge rig report
-PROGRAMS := sentineld sentinel sentinel-probe sentinel-collector
+PROGRAMS := sentineld sentinel sentinel-probe sentinel-collector sentinel-confine
 BPF_SRCS := $(wildcard bpf/*.bpf.c)
 PROBES := $(filter-out probes/session.c,$(wildcard probes/*.c))
 UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
@@ -128,7 +128,8 @@ $(O)/static/%.o: %.c Makefile | $(O)/packages
 STATIC_BASE := $(patsubst %.c,$(O)/static/%.o,$(wildcard user/base/*.c))
 $(O)/sentinel-probe: $(patsubst %.c,$(O)/static/%.o,$(wildcard probes/*.c)) $(STATIC_BASE)
 $(O)/sentinel-collector: $(patsubst %.c,$(O)/static/%.o,$(wildcard probes/collector/*.c)) $(STATIC_BASE)
-$(O)/sentinel-probe $(O)/sentinel-collector:
+$(O)/sentinel-confine: $(patsubst %.c,$(O)/static/%.o,$(wildcard probes/confine/*.c)) $(STATIC_BASE)
+$(O)/sentinel-probe $(O)/sentinel-collector $(O)/sentinel-confine:
 	$(call msg,LINK,$@ (static))
 	$(Q)$(CC) -static -Wl,--gc-sections -o $@ $(filter %.o,$^) -lcrypto -pthread
 
