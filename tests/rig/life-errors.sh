@@ -35,7 +35,7 @@ run=("$BUILD/sentinel" run -q -o "$tmp/bundle")
 copy() { # folder: the programs and the targets
 	mkdir -p "$1/build"
 	cp "$BUILD"/sentinel "$BUILD"/sentineld "$BUILD"/sentinel-probe "$BUILD"/sentinel-collector \
-		"$1/build"
+		"$BUILD"/sentinel-confine "$1/build"
 	cp -r "$rig_folder/../../policies" "$1"
 }
 
@@ -91,6 +91,7 @@ without_cgroup2
 without_btf
 without_program sentineld 3
 without_program sentinel-probe 3
+without_program sentinel-confine 3
 without_program sentinel-collector 3
 says 'no policies' 2 'error: .*policies/targets' "$tmp/alone/build/bin/sentinel" run -q \
 	-o "$tmp/bundle"

@@ -239,7 +239,7 @@ private_folder() {
 	mkdir -m 700 "$tmp/home"
 	mkdir "$tmp/home/build"
 	cp "$BUILD"/sentinel "$BUILD"/sentineld "$BUILD"/sentinel-probe "$BUILD"/sentinel-collector \
-		"$tmp/home/build"
+		"$BUILD"/sentinel-confine "$tmp/home/build"
 	cp -r "$rig_folder/../../policies" "$tmp/home"
 	umask 077
 	sentinel=$tmp/home/build/sentinel tagged run_sentinel private "${what[@]}"

@@ -104,7 +104,7 @@ fill_disk() {
 run_without() { # program
 	mkdir -p "$tmp/$1-missing/build"
 	cp "$BUILD"/sentinel "$BUILD"/sentineld "$BUILD"/sentinel-probe "$BUILD"/sentinel-collector \
-		"$tmp/$1-missing/build"
+		"$BUILD"/sentinel-confine "$tmp/$1-missing/build"
 	cp -r "$rig_folder/../../policies" "$tmp/$1-missing"
 	rm "$tmp/$1-missing/build/$1"
 	sentinel=$tmp/$1-missing/build/sentinel tagged run_sentinel "without-$1" -p udp-send \

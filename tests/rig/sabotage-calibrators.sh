@@ -8,7 +8,7 @@ set -u
 # The same programs with policies of their own beside them.
 mkdir -p "$tmp/other/bin"
 cp "$BUILD"/sentinel "$BUILD"/sentineld "$BUILD"/sentinel-probe "$BUILD"/sentinel-collector \
-	"$tmp/other/bin"
+	"$BUILD"/sentinel-confine "$tmp/other/bin"
 calibrators=$tmp/other/policies/targets
 # What stops nothing, and what stops all: neither may be granted by a broken instrument.
 make_target closed

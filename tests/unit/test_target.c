@@ -381,17 +381,20 @@ static void test_expand(unused_arg void **state)
 			 (char[]){ "${HOME} {} {" },
 			 (char[]){ "{collector}" },
 			 (char[]){ "--bind={probe}" },
+			 (char[]){ "{confine}" },
 			 NULL };
 	static const char *const want[] = { "box",	    "--ns=/proc/1/fd/3", "7//tmp/7",
 					    "probe",	    "SENTINEL1:00",	 "a b",
-					    "${HOME} {} {", "203.0.113.1",	 "--bind=/bin/p" };
+					    "${HOME} {} {", "203.0.113.1",	 "--bind=/bin/p",
+					    "/bin/c" };
 	struct target_vars vars = {
 		.cmd = cmd,
 		.value = { [PLACEHOLDER_ID] = "7",
 			   [PLACEHOLDER_NETNS] = "/proc/1/fd/3",
 			   [PLACEHOLDER_DIR] = "/tmp/7",
 			   [PLACEHOLDER_COLLECTOR] = "203.0.113.1",
-			   [PLACEHOLDER_PROBE] = "/bin/p" },
+			   [PLACEHOLDER_PROBE] = "/bin/p",
+			   [PLACEHOLDER_CONFINE] = "/bin/c" },
 	};
 	char **got = NULL;
 
@@ -454,6 +457,7 @@ static void test_own_files(unused_arg void **state)
 		{ "deaf-collector", ROLE_DEAF, true },
 		{ "deny-all", ROLE_CONTAINS, true },
 		{ "never-started", ROLE_NEVER, true },
+		{ "systemd-nspawn", ROLE_TARGET, true },
 		{ "unshare-net", ROLE_TARGET, true },
 	};
 	static const char *const tcp[] = { "@tcp" };

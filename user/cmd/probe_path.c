@@ -57,7 +57,7 @@ static int write_copy(const char *path, const char *data, size_t len)
 	return err;
 }
 
-static int copy_for_everybody(const char *from, char *ret, size_t n)
+static int copy_for_everybody(const char *program, const char *from, char *ret, size_t n)
 {
 	char hex[2 * DIGEST_BYTES + 1];
 	uint8_t digest[DIGEST_BYTES];
@@ -72,25 +72,24 @@ static int copy_for_everybody(const char *from, char *ret, size_t n)
 	if (err)
 		return err;
 	hex_encode(hex, digest, sizeof(digest));
-	err = str_format(ret, n, "%s/sentinel-probe-%.16s", PROBE_PATH_FOLDER, hex);
+	err = str_format(ret, n, "%s/%s-%.16s", PROBE_PATH_FOLDER, program, hex);
 	if (err || !access(ret, X_OK))
 		return err;
 	return write_copy(ret, data, len);
 }
 
-int probe_path(char *ret, size_t n, struct diag *d)
+int probe_path(const char *program, char *ret, size_t n, struct diag *d)
 {
 	char beside[PATH_MAX];
-	int err = cmd_beside(beside, sizeof(beside), "sentinel-probe");
+	int err = cmd_beside(beside, sizeof(beside), program);
 
 	if (!err && access(beside, X_OK))
 		err = -errno;
 	if (err)
-		return diag_set(d, err, NULL, 0, 0,
-				"can't find sentinel-probe beside this program");
+		return diag_set(d, err, NULL, 0, 0, "can't find %s beside this program", program);
 	if (everybody_reaches(beside))
 		return str_copy(ret, n, beside);
-	err = copy_for_everybody(beside, ret, n);
+	err = copy_for_everybody(program, beside, ret, n);
 	if (err)
 		return diag_set(d, err, beside, 0, 0,
 				"an unprivileged sandbox can't reach this program, and it can't be "

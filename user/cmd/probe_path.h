@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A path of sentinel-probe that a sandbox's unprivileged user can execute. */
+/* Paths of the programs that a sandbox's unprivileged user executes. */
 #ifndef SENTINEL_PROBE_PATH_H
 #define SENTINEL_PROBE_PATH_H
 
@@ -9,10 +9,10 @@
 #define PROBE_PATH_FOLDER "/var/lib/sentinel/bin"
 
 /*
- * The program beside this one where everybody may reach it; else (a checkout below a 0700 home) a
- * copy in PROBE_PATH_FOLDER, named by its digest and kept, so that later runs find it. 0 or -errno
- * with d filled.
+ * program, "sentinel-probe" say, beside this one where everybody may reach it; else (a checkout
+ * below a 0700 home) a copy in PROBE_PATH_FOLDER, named by its digest and kept, so that later runs
+ * find it. 0 or -errno with d filled.
  */
-int probe_path(char *ret, size_t n, struct diag *d) must_check;
+int probe_path(const char *program, char *ret, size_t n, struct diag *d) must_check;
 
 #endif

@@ -195,7 +195,7 @@ struct run {
 	struct jobs *jobs;
 	struct bundle_folder folder;
 	FILE *junit; /* NULL: not wanted */
-	char probe[PATH_MAX];
+	char probe[PATH_MAX], confine[PATH_MAX];
 };
 
 static struct schedule_opts schedule_of(const struct run_args *a, const struct selection *s)
@@ -215,7 +215,7 @@ static struct schedule_opts schedule_of(const struct run_args *a, const struct s
 	};
 }
 
-static int find_programs(char daemon[PATH_MAX], char probe[PATH_MAX], struct diag *d)
+static int find_programs(struct run *r, char daemon[PATH_MAX], struct diag *d)
 {
 	int err = cmd_beside(daemon, PATH_MAX, "sentineld");
 
@@ -223,7 +223,8 @@ static int find_programs(char daemon[PATH_MAX], char probe[PATH_MAX], struct dia
 		err = -errno;
 	if (err)
 		return diag_set(d, err, NULL, 0, 0, "can't find sentineld beside this program");
-	return probe_path(probe, PATH_MAX, d);
+	err = probe_path("sentinel-probe", r->probe, sizeof(r->probe), d);
+	return err ? err : probe_path("sentinel-confine", r->confine, sizeof(r->confine), d);
 }
 
 /* The inputs are evidence too: they are there before anything is tested. */
@@ -235,7 +236,7 @@ static int begin(struct client *c, struct run *r, struct diag *d)
 				.world_ring = r->args->world_ring,
 				.sabotage = r->args->sabotage };
 	char daemon[PATH_MAX], run[32];
-	int err = find_programs(daemon, r->probe, d);
+	int err = find_programs(r, daemon, d);
 
 	if (!err)
 		err = client_start(c, daemon, r->args->output.json, d);
@@ -254,6 +255,7 @@ static int conduct(struct run *r, struct diag *d)
 	int err = begin(&c, r, d);
 
 	r->schedule.probe_exe = r->probe;
+	r->schedule.confine_exe = r->confine;
 	if (!err)
 		err = schedule_run(&c, &r->schedule, r->jobs, d);
 	if (!err && !(r->args->sabotage & SABOTAGE_NO_WAIT))

@@ -10,6 +10,7 @@ static const char *const names[] = {
 	[PLACEHOLDER_DIR] = "dir",
 	[PLACEHOLDER_COLLECTOR] = "collector",
 	[PLACEHOLDER_PROBE] = "probe",
+	[PLACEHOLDER_CONFINE] = "confine",
 };
 _Static_assert(ARRAY_SIZE(names) == PLACEHOLDER_UNKNOWN, "each has a name");
 

@@ -13,10 +13,11 @@ enum placeholder {
 	PLACEHOLDER_DIR,
 	PLACEHOLDER_COLLECTOR,
 	PLACEHOLDER_PROBE,
+	PLACEHOLDER_CONFINE,
 	PLACEHOLDER_UNKNOWN, /* and how many there are */
 };
 
-#define PLACEHOLDER_LIST "{cmd}, {id}, {netns}, {dir}, {collector} or {probe}"
+#define PLACEHOLDER_LIST "{cmd}, {id}, {netns}, {dir}, {collector}, {probe} or {confine}"
 
 /* The next `{word}` (small letters and '_') in text: where it starts, which it is, and how long it
  * is with its braces. NULL where there is none. Any other brace is itself. */

@@ -113,6 +113,7 @@ static int start_arm(struct schedule *s, uint32_t lane, struct diag *d)
 	struct session_plan p = {
 		.folders = &s->folders,
 		.probe_exe = s->o->probe_exe,
+		.confine_exe = s->o->confine_exe,
 		.run = !j->target ? NULL
 		       : loosened ? off->run
 				  : j->target->run,

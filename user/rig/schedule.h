@@ -14,7 +14,7 @@
 struct schedule_opts {
 	struct jobs_opts jobs;
 	uint32_t lanes;
-	const char *probe_exe;
+	const char *probe_exe, *confine_exe;
 	/* Called now and then with how far it is; NULL: never. */
 	void (*progress)(void *arg, uint32_t done, uint32_t total);
 	void *progress_arg;

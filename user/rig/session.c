@@ -59,7 +59,8 @@ static int expand(const struct session_argv *cmd, const struct session_plan *p,
 			   [PLACEHOLDER_NETNS] = netns,
 			   [PLACEHOLDER_DIR] = s->folder[0] ? s->folder : NULL,
 			   [PLACEHOLDER_COLLECTOR] = addr_text(t->daddr, collector),
-			   [PLACEHOLDER_PROBE] = p->probe_exe },
+			   [PLACEHOLDER_PROBE] = p->probe_exe,
+			   [PLACEHOLDER_CONFINE] = p->confine_exe },
 	};
 
 	(void)str_format(id, sizeof(id), "t%u", t->id);
