@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 
 #include "probes/collector/connection.h"
+#include "probes/collector/echo.h"
 #include "probes/collector/listener.h"
 #include "probes/collector/message.h"
 #include "probes/collector/receive_log.h"
@@ -100,10 +101,36 @@ static void serve_datagram(struct collector *c, const struct listener *l, const 
 	bool sent = false;
 	struct answer a;
 
-	respond(c, l->service, d->ends.dst, c->datagram, d->len, &a);
+	respond(c, l->service, d->ends.dst, d->data, d->len, &a);
 	if (a.len)
 		sent = listener_answer(l, d, a.bytes, a.len);
-	log_message(c, l, &d->ends, c->datagram, d->len, &a, sent);
+	log_message(c, l, &d->ends, d->data, d->len, &a, sent);
+}
+
+/* The kernel is told to leave it to us: a payload with a token comes back as its answer, any other
+ * as it is. What is logged is the payload. */
+static void serve_echo(struct collector *c, const struct listener *l, const struct datagram *d)
+{
+	const uint8_t *payload = d->data + ECHO_HEADER_BYTES;
+	bool v6 = l->family == AF_INET6, sent = false;
+	uint8_t proof[ECHO_HEADER_BYTES + REPLY_MAX], *reply = d->data;
+	size_t len = d->len;
+	struct answer a;
+
+	if (d->len < ECHO_HEADER_BYTES)
+		return;
+	respond(c, SERVICE_TEXT, d->ends.dst, payload, d->len - ECHO_HEADER_BYTES, &a);
+	if (a.proves) {
+		memcpy(proof, d->data, ECHO_HEADER_BYTES);
+		memcpy(proof + ECHO_HEADER_BYTES, a.bytes, a.len);
+		reply = proof;
+		len = ECHO_HEADER_BYTES + a.len;
+	}
+	if (echo_is_request(v6, d->data, d->len)) {
+		echo_make_reply(v6, reply, len);
+		sent = listener_answer(l, d, reply, len);
+	}
+	log_message(c, l, &d->ends, payload, d->len - ECHO_HEADER_BYTES, &a, sent);
 }
 
 static void serve_datagrams(struct collector *c, struct listener *l)
@@ -114,7 +141,9 @@ static void serve_datagrams(struct collector *c, struct listener *l)
 
 	for (int i = 0; i < BURST && n; i++) {
 		n = listener_receive(l, c->datagram, sizeof(c->datagram), &d);
-		if (n > 0)
+		if (n > 0 && l->service == SERVICE_ECHO)
+			serve_echo(c, l, &d);
+		else if (n > 0)
 			serve_datagram(c, l, &d);
 		else if (n < 0) /* one that the kernel could not give us */
 			lost++;

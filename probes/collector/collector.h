@@ -6,9 +6,13 @@
  *   tcp/9000, udp/9001   a line "SENTINEL <token>"      "SENTINEL-ANSWER <64 hex>\n"
  *   udp/53, tcp/53       authoritative for sentinel.test  (zone.h)
  *   tcp/80               HTTP, and metadata services       (site.h)
+ *   ICMP echo            a payload with a token: its answer; any other: as it is
  *
  * and over those that it is given: in the namespaces of a lane's other places, where no sandbox may
  * reach them.
+ *
+ * ICMP is for the namespace whose kernel leaves echo to us (icmp_echo_ignore_all); else both
+ * answer.
  *
  * The 64 digits are mac_answer() of the token, which nobody else can make. What carries no token
  * gets no proof. Everything received goes to the receive log, answered or not.

@@ -116,6 +116,8 @@ static size_t next_message(const struct connection *c, const uint8_t *p, size_t 
 		return len - 2 >= n ? 2 + n : 0;
 	case SERVICE_HTTP:
 		return len && http_request_parse(p, len, &unused) ? len : 0;
+	case SERVICE_ECHO: /* has no connections */
+		break;
 	}
 	return 0;
 }

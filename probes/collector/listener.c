@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/collector/listener.h"
 
-#include <linux/sock_diag.h>
 #include <netinet/in.h>
+/* behind the C library's, whose types it leaves alone then */
 #include <fcntl.h>
+#include <linux/icmp.h>
+#include <linux/sock_diag.h>
+#include <netinet/icmp6.h>
 #include <sys/un.h>
 
 #include "user/rig/rig.h"
@@ -19,7 +22,7 @@ static const struct {
 } ports[] = {
 	{ SOCK_STREAM, RIG_PORT_TCP, SERVICE_TEXT },  { SOCK_DGRAM, RIG_PORT_UDP, SERVICE_TEXT },
 	{ SOCK_DGRAM, RIG_PORT_DNS, SERVICE_DNS },    { SOCK_STREAM, RIG_PORT_DNS, SERVICE_DNS },
-	{ SOCK_STREAM, RIG_PORT_HTTP, SERVICE_HTTP },
+	{ SOCK_STREAM, RIG_PORT_HTTP, SERVICE_HTTP }, { SOCK_RAW, 0, SERVICE_ECHO },
 };
 _Static_assert(2 * ARRAY_SIZE(ports) == LISTENER_OWN_MAX, "LISTENER_OWN_MAX");
 
@@ -27,6 +30,8 @@ static const char *proto_of(int family, int type)
 {
 	if (family == AF_UNIX)
 		return "unix";
+	if (type == SOCK_RAW)
+		return family == AF_INET ? "icmp" : "icmp6";
 	return type == SOCK_STREAM ? "tcp" : "udp";
 }
 
@@ -62,16 +67,30 @@ static int set_family_options(int fd, int family, int type)
 
 	if (family == AF_INET) {
 		err = set_on(fd, IPPROTO_IP, IP_FREEBIND);
-		if (!err && type == SOCK_DGRAM)
+		if (!err && type != SOCK_STREAM)
 			err = set_on(fd, IPPROTO_IP, IP_PKTINFO);
 		return err;
 	}
-	err = set_on(fd, IPPROTO_IPV6, IPV6_V6ONLY);
+	err = type == SOCK_RAW ? 0 : set_on(fd, IPPROTO_IPV6, IPV6_V6ONLY);
 	if (!err)
 		err = set_on(fd, IPPROTO_IPV6, IPV6_FREEBIND);
-	if (!err && type == SOCK_DGRAM)
+	if (!err && type != SOCK_STREAM)
 		err = set_on(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO);
 	return err;
+}
+
+/* Of all ICMP that comes by, echo requests alone. */
+static int set_filter(int fd, int family)
+{
+	struct icmp_filter v4 = { .data = ~(1u << ICMP_ECHO) };
+	struct icmp6_filter v6;
+	int ret;
+
+	ICMP6_FILTER_SETBLOCKALL(&v6);
+	ICMP6_FILTER_SETPASS(ICMP6_ECHO_REQUEST, &v6);
+	ret = family == AF_INET ? setsockopt(fd, SOL_RAW, ICMP_FILTER, &v4, sizeof(v4))
+				: setsockopt(fd, IPPROTO_ICMPV6, ICMP6_FILTER, &v6, sizeof(v6));
+	return ret < 0 ? -errno : 0;
 }
 
 static int set_type_options(int fd, int type)
@@ -98,7 +117,8 @@ static int bind_any(int fd, int family, uint16_t port)
 
 static int open_one(int family, int type, uint16_t port)
 {
-	cleanup_fd int fd = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int protocol = type != SOCK_RAW ? 0 : family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6;
+	cleanup_fd int fd = socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, protocol);
 	int err;
 
 	if (fd < 0)
@@ -107,7 +127,7 @@ static int open_one(int family, int type, uint16_t port)
 	if (!err)
 		err = set_type_options(fd, type);
 	if (!err)
-		err = bind_any(fd, family, port);
+		err = type == SOCK_RAW ? set_filter(fd, family) : bind_any(fd, family, port);
 	if (!err && type == SOCK_STREAM && listen(fd, BACKLOG) < 0)
 		err = -errno;
 	return err ? err : TAKE_FD(fd);
@@ -130,6 +150,7 @@ int listeners_open(struct listeners *ret, uint16_t *ret_port)
 			return fd;
 		}
 		ret->at[ret->n++] = (struct listener){ .fd = fd,
+						       .family = family,
 						       .type = type,
 						       .service = ports[i / 2].service,
 						       .port = ports[i / 2].port,
@@ -183,6 +204,7 @@ int listeners_take(struct listeners *l, const struct listener_given *g)
 	endpoint_from(&own, unused, &new.port);
 	if (own.ss_family == AF_UNIX)
 		path_of((struct sockaddr_un *)&own, len, new.path);
+	new.family = own.ss_family;
 	new.proto = proto_of(own.ss_family, new.type);
 	l->at[l->n++] = new;
 	return 0;
@@ -223,6 +245,14 @@ static void read_asked(struct msghdr *m, uint8_t ret[16])
 		endpoint_from(&to, ret, &unused);
 }
 
+/* How long the header is that stands before what came by raw IPv4. */
+static size_t header_before(const struct listener *l, const uint8_t *p, size_t len)
+{
+	size_t header = len ? 4u * (p[0] & 15u) : 0;
+
+	return l->type == SOCK_RAW && l->family == AF_INET ? MIN(header, len) : 0;
+}
+
 int listener_receive(const struct listener *l, void *buf, size_t n, struct datagram *ret)
 {
 	union control control;
@@ -234,14 +264,19 @@ int listener_receive(const struct listener *l, void *buf, size_t n, struct datag
 			    .msg_control = &control,
 			    .msg_controllen = sizeof(control) };
 	ssize_t got;
+	size_t off;
 
 	memset(ret, 0, sizeof(*ret));
 	got = recvmsg(l->fd, &m, MSG_DONTWAIT);
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	ret->len = (size_t)got;
+	off = header_before(l, buf, (size_t)got);
+	ret->data = (uint8_t *)buf + off;
+	ret->len = (size_t)got - off;
 	ret->peer_len = m.msg_namelen;
 	endpoint_from(&ret->peer, ret->ends.src, &ret->ends.sport);
+	if (l->type == SOCK_RAW)
+		ret->ends.sport = 0; /* IPv6 puts the protocol there */
 	ret->ends.dport = l->port;
 	read_asked(&m, ret->ends.dst);
 	return 1;

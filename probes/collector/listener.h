@@ -10,19 +10,20 @@
 
 #include "probes/collector/receive_log.h"
 
-enum service { SERVICE_TEXT, SERVICE_DNS, SERVICE_HTTP };
+enum service { SERVICE_TEXT, SERVICE_DNS, SERVICE_HTTP, SERVICE_ECHO };
 
-#define LISTENER_OWN_MAX 10 /* five ports, two families */
+#define LISTENER_OWN_MAX 12 /* five ports and ICMP, two families */
 #define LISTENER_GIVEN_MAX 8
 #define LISTENER_PATH_MAX 109 /* sun_path, and its NUL */
 
 struct listener {
-	int fd;	  /* owned */
-	int type; /* SOCK_STREAM or SOCK_DGRAM */
+	int fd; /* owned */
+	int family;
+	int type; /* SOCK_STREAM, SOCK_DGRAM, or SOCK_RAW for ICMP */
 	enum service service;
 	uint16_t port;
-	const char *proto;	      /* "tcp", "udp", "unix": what the log calls it */
-	bool forbidden;		      /* no sandbox may reach it */
+	const char *proto; /* "tcp", "udp", "icmp", "icmp6", "unix": what the log calls it */
+	bool forbidden;	   /* no sandbox may reach it */
 	char path[LISTENER_PATH_MAX]; /* of an AF_UNIX one, '@' first where it is abstract; else ""
 				       */
 	uint32_t dropped;	      /* of datagrams, as listener_dropped() saw it last */
@@ -56,7 +57,8 @@ struct datagram {
 	struct endpoints ends;
 	struct sockaddr_storage peer;
 	socklen_t peer_len;
-	size_t len; /* of what is in the buffer */
+	uint8_t *data; /* in the buffer, without the header that raw IPv4 sockets give */
+	size_t len;
 };
 
 /* Takes one into buf. 1 taken, 0 there is none, -errno. */

@@ -33,7 +33,7 @@ struct endpoints { /* of a message: src sent it, dst was asked; ports in host or
 
 struct received {
 	uint64_t time_ns;  /* CLOCK_MONOTONIC */
-	const char *proto; /* "tcp", "udp", "unix" */
+	const char *proto; /* "tcp", "udp", "icmp", "icmp6", "unix" */
 	struct endpoints ends;
 	const char *path; /* of an AF_UNIX listener, else "" */
 	bool forbidden;	  /* no sandbox may reach the listener */

@@ -23,6 +23,7 @@
 #include "probes/attempt.h"
 #include "probes/collector/collector.h"
 #include "probes/collector/metadata.h"
+#include "user/base/netns.h"
 
 #define H32 "00112233445566778899aabbccddeeff"
 #define ASKED "127.0.0.77" /* of loopback's /8, and not the one that an answer has by default */
@@ -413,6 +414,132 @@ static void test_metadata(void **state unused_arg)
 	far_stop(f);
 }
 
+/* ---- ICMP ---- */
+
+/* Sends one echo request through a ping socket, whose kernel checks what comes back. The length of
+ * the reply's payload, or -1 for none within ms. */
+static ssize_t ping(const char *to, const void *payload, size_t len, char *out, size_t n, int ms)
+{
+	bool v6 = strchr(to, ':');
+	struct probe_manifest m = { .p.family = v6 ? AF_INET6 : AF_INET };
+	struct probe_attempt a = { .manifest = &m };
+	cleanup_fd int fd = socket((int)m.p.family, SOCK_DGRAM | SOCK_CLOEXEC,
+				   v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
+	cleanup_free uint8_t *packet = calloc(1, 8 + len);
+	cleanup_free uint8_t *got = malloc(65536);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct sockaddr_storage ss;
+	socklen_t ss_len;
+	ssize_t reply;
+
+	assert_true(fd >= 0);
+	assert_int_equal(parse_addr(to, a.to), 0);
+	ss_len = attempt_destination(&a, &ss);
+	packet[0] = v6 ? 128 : 8;
+	packet[7] = 5; /* the sequence */
+	memcpy(packet + 8, payload, len);
+	assert_int_equal(connect(fd, (struct sockaddr *)&ss, ss_len), 0); /* hears it alone */
+	assert_int_equal(send(fd, packet, 8 + len, 0), 8 + len);
+	if (poll(&p, 1, ms) != 1)
+		return -1;
+	reply = recv(fd, got, 65536, 0);
+	assert_true(reply >= 8 && (size_t)reply - 8 <= n);
+	assert_int_equal(got[0], v6 ? 129 : 0);
+	assert_int_equal(got[7], 5);
+	memcpy(out, got + 8, (size_t)reply - 8);
+	return reply - 8;
+}
+
+static void leave_echo_to_us(void)
+{
+	assert_int_equal(netns_sysctl("ipv4/ping_group_range", "0 2147483647"), 0);
+	assert_int_equal(netns_sysctl("ipv4/icmp_echo_ignore_all", "1"), 0);
+	assert_int_equal(netns_sysctl("ipv6/icmp/echo_ignore_all", "1"), 0);
+}
+
+static void test_echo(void **state unused_arg)
+{
+	static const struct {
+		const char *to, *logged;
+	} cases[] = {
+		{ ASKED, "\"proto\":\"icmp\",\"src\":\"127.0.0.1\",\"sport\":0,\"dst\":\"" ASKED
+			 "\",\"dport\":0,\"answered\":" },
+		{ "::1",
+		  "\"proto\":\"icmp6\",\"src\":\"::1\",\"sport\":0,\"dst\":\"::1\",\"dport\":0,"
+		  "\"answered\":" },
+	};
+	static char big[20000], reply[20000];
+	char line[4096], answer[2 * MAC_BYTES + 32], digits[2 * MAC_BYTES + 1];
+	uint8_t want[MAC_BYTES];
+	struct far *f;
+
+	if (no_namespace)
+		skip();
+	leave_echo_to_us();
+	assert_int_equal(ping(ASKED, "x", 1, reply, sizeof(reply), 50), -1); /* nobody is there */
+	f = far_start(false);
+	proof(H32, want);
+	hex_encode(digits, want, sizeof(want));
+	memset(big, 'x', sizeof(big));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		ssize_t n = ping(cases[i].to, "SENTINEL " H32, 41, reply, sizeof(reply), 5000);
+
+		assert_int_equal(n, 81);
+		(void)str_format(answer, sizeof(answer), "SENTINEL-ANSWER %s\n", digits);
+		assert_memory_equal(reply, answer, 81);
+		next_line(f, line, sizeof(line));
+		assert_non_null(strstr(line, cases[i].logged));
+		assert_non_null(strstr(line, "\"answered\":true,\"data\":\"53454e54494e454c20"));
+		n = ping(cases[i].to, big, sizeof(big), reply, sizeof(reply), 5000);
+		assert_int_equal(n, sizeof(big));
+		assert_memory_equal(reply, big, sizeof(big));
+		next_line(f, line, sizeof(line));
+		assert_non_null(strstr(line, "\"answered\":false,\"data\":\"7878"));
+		assert_int_equal(ping(cases[i].to, "odd", 3, reply, sizeof(reply), 5000), 3);
+		next_line(f, line, sizeof(line));
+		assert_int_equal(ping(cases[i].to, "", 0, reply, sizeof(reply), 5000), 0);
+		next_line(f, line, sizeof(line));
+	}
+	far_stop(f);
+}
+
+/* No request, one cut short, and one whose checksum is wrong: never answered, all logged but the
+ * first and second. */
+static void test_echo_garbage(void **state unused_arg)
+{
+	static const uint8_t cut[] = { 8, 0, 0, 0 };
+	uint8_t bad[] = { 8, 0, 1, 2, 0, 0, 0, 0, 'b', 'a', 'd' };
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	cleanup_fd int fd = -1;
+	struct pollfd p;
+	char line[4096];
+	uint8_t got[128];
+	struct far *f;
+	ssize_t n;
+
+	if (no_namespace)
+		skip();
+	leave_echo_to_us();
+	f = far_start(false);
+	fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
+	p = (struct pollfd){ .fd = fd, .events = POLLIN };
+	assert_int_equal(inet_pton(AF_INET, ASKED, &a.sin_addr), 1);
+	assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(send(fd, cut, sizeof(cut), 0), sizeof(cut));
+	assert_int_equal(send(fd, bad, sizeof(bad), 0), sizeof(bad));
+	bad[0] = 13; /* a timestamp request, which is not ours to answer */
+	assert_int_equal(send(fd, bad, sizeof(bad), 0), sizeof(bad));
+	next_line(f, line, sizeof(line));
+	assert_non_null(strstr(line, "\"answered\":false,\"data\":\"626164\""));
+	assert_serves(f);
+	next_line(f, line, sizeof(line));
+	assert_non_null(strstr(line, "\"proto\":\"tcp\""));
+	/* its source is the address that was asked: none of what we hear is a reply */
+	while (poll(&p, 1, 0) == 1 && (n = recv(fd, got, sizeof(got), MSG_DONTWAIT)) > 20)
+		assert_int_not_equal(got[20], 0);
+	far_stop(f);
+}
+
 /* ---- listeners that it is given ---- */
 
 static int listen_at(const void *addr, socklen_t len)
@@ -790,6 +917,8 @@ int main(void)
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_http),
 		cmocka_unit_test(test_metadata),
+		cmocka_unit_test(test_echo),
+		cmocka_unit_test(test_echo_garbage),
 		cmocka_unit_test(test_given),
 		cmocka_unit_test(test_given_deaf),
 		cmocka_unit_test(test_garbage),

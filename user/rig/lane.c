@@ -63,6 +63,7 @@ static const struct setting settings4[] = {
 	{ IN_BOX | IN_WORLD, "ipv4/tcp_fastopen", "3" }, /* both as client and as server */
 	{ IN_HOST, "ipv4/ip_forward", "1" },
 	{ IN_HOST, "ipv4/icmp_ratelimit", "0" },
+	{ IN_WORLD, "ipv4/icmp_echo_ignore_all", "1" }, /* the far side answers, with a proof */
 };
 
 /* Written before there are links, so "default" is what they start with. No link-local addresses, no
@@ -79,6 +80,7 @@ static const struct setting settings6[] = {
 	{ IN_ALL, "ipv6/conf/default/mldv2_unsolicited_report_interval", "1" },
 	{ IN_HOST, "ipv6/conf/all/forwarding", "1" },
 	{ IN_HOST, "ipv6/icmp/ratelimit", "0" },
+	{ IN_WORLD, "ipv6/icmp/echo_ignore_all", "1" },
 };
 
 /* A kernel without IPv6 has it switched off as wanted. */
