@@ -59,7 +59,7 @@ while read -r probe to port; do
 	[ "$(grep -c '^SENTINEL1:' <<<"$out")" -eq 3 ] || fail "$probe said: $out"
 	[ "$(grep -o 'instance=[0-9a-f]*' <<<"$out" | sort -u | wc -l)" -eq 1 ] ||
 		fail "$probe is not one instance: $out"
-	grep -qE '^SENTINEL1:ran .* view=answered answer=[0-9a-f]{64}$' <<<"$out" ||
+	grep -qE '^SENTINEL1:ran .* view=answered answer=[0-9a-f]{64} secret=- twin=-$' <<<"$out" ||
 		fail "$probe was not answered: $out"
 	next "\"dst\":\"$to\"" "\"dport\":$port," '"answered":true'
 	echo "$probe: answered"

@@ -16,6 +16,7 @@
 #define H32 "00112233445566778899aabbccddeeff"
 #define H64 H32 H32
 #define ALIVE1 "SENTINEL1:alive1 instance=" H32 " mac=" H64
+#define PLANTED " secret=- twin=-"
 #define RAN "SENTINEL1:ran instance=" H32 " mac=" H64
 
 static int parse(const char *text, struct session_line *ret)
@@ -55,8 +56,9 @@ static void test_line_forms(void **state unused_arg)
 		{ ALIVE1 "\r\n", 0, SESSION_LINE_ALIVE1 },
 		{ "{\"log\":\"\x1b[31m" ALIVE1 "\"}", 0, SESSION_LINE_ALIVE1 },
 		{ "SENTINEL1:alive2 instance=" H32 " mac=" H64, 0, SESSION_LINE_ALIVE2 },
-		{ RAN " view=ENETUNREACH answer=-", 0, SESSION_LINE_RAN },
-		{ RAN " view=answered answer=" H64 "\n", 0, SESSION_LINE_RAN },
+		{ RAN " view=ENETUNREACH answer=- secret=- twin=-", 0, SESSION_LINE_RAN },
+		{ RAN " view=answered answer=" H64 " secret=" H64 " twin=" H64 "\n", 0,
+		  SESSION_LINE_RAN },
 		/* the first good one counts, broken ones before it are passed over */
 		{ "SENTINEL1:SENTINEL1:alive1 " ALIVE1, 0, SESSION_LINE_ALIVE1 },
 		{ "", -ENOENT, 0 },
@@ -71,13 +73,22 @@ static void test_line_forms(void **state unused_arg)
 		{ ALIVE1 "0", -EBADMSG, 0 },
 		{ "SENTINEL1:alive1 instance=" H32 "0 mac=" H64, -EBADMSG, 0 },
 		{ RAN, -EBADMSG, 0 },
-		{ RAN " view= answer=-", -EBADMSG, 0 },
-		{ RAN " view=a.b answer=-", -EBADMSG, 0 },
-		{ RAN " view=\x1b[2J answer=-", -EBADMSG, 0 },
-		{ RAN " view=ok answer=", -EBADMSG, 0 },
-		{ RAN " view=ok answer=--", -EBADMSG, 0 },
-		{ RAN " view=ok answer=" H32, -EBADMSG, 0 },
-		{ RAN " view=" H64 " answer=-", -EBADMSG, 0 }, /* 64 characters: no room for NUL */
+		{ RAN " view=ok answer=-", -EBADMSG, 0 },
+		{ RAN " view=ok answer=- secret=-", -EBADMSG, 0 },
+		{ RAN " view=ok answer=- twin=- secret=-", -EBADMSG, 0 },
+		{ RAN " view=ok answer=- secret=" H32 " twin=-", -EBADMSG, 0 },
+		{ RAN " view=ok answer=- secret=-- twin=-", -EBADMSG, 0 },
+		{ RAN " view=ok answer=- secret=- twin=", -EBADMSG, 0 },
+		{ RAN " view=ok answer=- secret=- twin=-a", -EBADMSG, 0 },
+		{ RAN " view=ok answer=- secret=- twin=" H64 "0", -EBADMSG, 0 },
+		{ RAN " view= answer=-" PLANTED, -EBADMSG, 0 },
+		{ RAN " view=a.b answer=-" PLANTED, -EBADMSG, 0 },
+		{ RAN " view=\x1b[2J answer=-" PLANTED, -EBADMSG, 0 },
+		{ RAN " view=ok answer=" PLANTED, -EBADMSG, 0 },
+		{ RAN " view=ok answer=--" PLANTED, -EBADMSG, 0 },
+		{ RAN " view=ok answer=" H32 PLANTED, -EBADMSG, 0 },
+		{ RAN " view=" H64 " answer=-" PLANTED, -EBADMSG,
+		  0 }, /* 64 characters: no room for NUL */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -111,7 +122,16 @@ static void test_line_round_trip(void **state unused_arg)
 	memset(in.instance, 0xab, sizeof(in.instance));
 	memset(in.mac, 0xcd, sizeof(in.mac));
 	memset(in.answer, 0xef, sizeof(in.answer));
+	in.has_secret = in.has_twin = true;
+	memset(in.secret, 0x12, sizeof(in.secret));
+	memset(in.twin, 0x34, sizeof(in.twin));
 	memset(in.view, 'V', sizeof(in.view) - 1);
+	assert_int_equal(session_line_format(text, sizeof(text), &in), 0);
+	assert_int_equal(parse(text, &out), 0);
+	assert_memory_equal(&in, &out, sizeof(in));
+	in.has_answer = in.has_secret = false;
+	memset(in.answer, 0, sizeof(in.answer));
+	memset(in.secret, 0, sizeof(in.secret));
 	assert_int_equal(session_line_format(text, sizeof(text), &in), 0);
 	assert_int_equal(parse(text, &out), 0);
 	assert_memory_equal(&in, &out, sizeof(in));
@@ -126,7 +146,7 @@ static void test_line_round_trip(void **state unused_arg)
 static void test_line_mutations(void **state unused_arg)
 {
 	static const char good[] = "..SENTINEL1:SENTINEL1:ran instance=" H32 " mac=" H64
-				   " view=EACCES answer=" H64 "\n" ALIVE1;
+				   " view=EACCES answer=" H64 " secret=" H64 " twin=-\n" ALIVE1;
 	char text[SESSION_LINE_MAX];
 
 	for (int i = 0; i < 50000; i++) {

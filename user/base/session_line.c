@@ -68,12 +68,23 @@ static bool take_word(struct cursor *c, char out[SESSION_VIEW_MAX])
 	return true;
 }
 
-static bool take_answer(struct cursor *c, struct session_line *l)
+/* " name=" and a proof, or "-" where there is none. */
+static bool take_proof(struct cursor *c, const char *name, bool *ret_has, uint8_t ret[MAC_BYTES])
 {
-	if (c->left && c->p[0] == '-')
-		return c->left == 1 || !is_word_char(c->p[1]);
-	l->has_answer = true;
-	return take_hex(c, l->answer, MAC_BYTES);
+	if (!take_text(c, name))
+		return false;
+	*ret_has = !take_text(c, "-");
+	if (*ret_has)
+		return take_hex(c, ret, MAC_BYTES);
+	return !c->left || !is_word_char(c->p[0]);
+}
+
+static bool take_ran(struct cursor *c, struct session_line *l)
+{
+	return take_text(c, " view=") && take_word(c, l->view) &&
+	       take_proof(c, " answer=", &l->has_answer, l->answer) &&
+	       take_proof(c, " secret=", &l->has_secret, l->secret) &&
+	       take_proof(c, " twin=", &l->has_twin, l->twin);
 }
 
 /* c stands behind the prefix. */
@@ -87,8 +98,7 @@ static bool parse_fields(struct cursor c, struct session_line *ret)
 	if (!l.kind || !take_text(&c, " instance=") || !take_hex(&c, l.instance, MAC_NONCE_BYTES) ||
 	    !take_text(&c, " mac=") || !take_hex(&c, l.mac, MAC_BYTES))
 		return false;
-	if (l.kind == SESSION_LINE_RAN && (!take_text(&c, " view=") || !take_word(&c, l.view) ||
-					   !take_text(&c, " answer=") || !take_answer(&c, &l)))
+	if (l.kind == SESSION_LINE_RAN && !take_ran(&c, &l))
 		return false;
 	*ret = l;
 	return true;
@@ -129,9 +139,18 @@ static const char *kind_word(enum session_line_kind kind)
 	return NULL;
 }
 
+static void proof_text(char out[MAC_HEX + 1], bool has, const uint8_t proof[MAC_BYTES])
+{
+	if (has)
+		hex_encode(out, proof, MAC_BYTES);
+	else
+		memcpy(out, "-", 2);
+}
+
 int session_line_format(char *out, size_t n, const struct session_line *line)
 {
-	char instance[INSTANCE_HEX + 1], mac[MAC_HEX + 1], answer[MAC_HEX + 1] = "-";
+	char instance[INSTANCE_HEX + 1], mac[MAC_HEX + 1];
+	char answer[MAC_HEX + 1], secret[MAC_HEX + 1], twin[MAC_HEX + 1];
 	const char *word = kind_word(line->kind);
 
 	if (!word)
@@ -143,8 +162,11 @@ int session_line_format(char *out, size_t n, const struct session_line *line)
 				  instance, mac);
 	if (!is_word(line->view, sizeof(line->view)))
 		return -EINVAL;
-	if (line->has_answer)
-		hex_encode(answer, line->answer, sizeof(line->answer));
-	return str_format(out, n, SESSION_LINE_PREFIX "%s instance=%s mac=%s view=%s answer=%s\n",
-			  word, instance, mac, line->view, answer);
+	proof_text(answer, line->has_answer, line->answer);
+	proof_text(secret, line->has_secret, line->secret);
+	proof_text(twin, line->has_twin, line->twin);
+	return str_format(out, n,
+			  SESSION_LINE_PREFIX
+			  "%s instance=%s mac=%s view=%s answer=%s secret=%s twin=%s\n",
+			  word, instance, mac, line->view, answer, secret, twin);
 }

@@ -5,10 +5,11 @@
  *
  *   SENTINEL1:alive1 instance=<32 hex> mac=<64 hex>
  *   SENTINEL1:ran instance=<32 hex> mac=<64 hex> view=<word> answer=<64 hex, or ->
+ *                 secret=<64 hex, or -> twin=<64 hex, or ->
  *   SENTINEL1:alive2 instance=<32 hex> mac=<64 hex>
  *
- * One space between the fields, in this order, nothing left out. What a line means is checked by
- * the daemon (mac.h); here only its form is.
+ * One line each. One space between the fields, in this order, nothing left out. What a line means
+ * is checked by the daemon (mac.h); here only its form is.
  */
 #ifndef SENTINEL_BASE_SESSION_LINE_H
 #define SENTINEL_BASE_SESSION_LINE_H
@@ -18,7 +19,7 @@
 
 #define SESSION_LINE_PREFIX "SENTINEL1:"
 #define SESSION_VIEW_MAX 64  /* bytes of view with its NUL */
-#define SESSION_LINE_MAX 320 /* bytes of the longest line, newline and NUL included */
+#define SESSION_LINE_MAX 480 /* bytes of the longest line, newline and NUL included */
 
 enum session_line_kind {
 	SESSION_LINE_NONE = 0,
@@ -32,9 +33,10 @@ struct session_line {
 	uint8_t instance[MAC_NONCE_BYTES];
 	uint8_t mac[MAC_BYTES];
 	/* of `ran` only, else zero */
-	bool has_answer;
+	bool has_answer, has_secret, has_twin;
 	uint8_t answer[MAC_BYTES];
-	char view[SESSION_VIEW_MAX]; /* [A-Za-z0-9_-]+: safe to show */
+	uint8_t secret[MAC_BYTES], twin[MAC_BYTES]; /* mac_plant() of each */
+	char view[SESSION_VIEW_MAX];		    /* [A-Za-z0-9_-]+: safe to show */
 };
 
 /*

@@ -163,6 +163,10 @@ static int hand_proof(struct session *s, struct client *c, const struct session_
 	memcpy(ev.proof.mac, l->mac, sizeof(ev.proof.mac));
 	ev.proof.has_answer = l->has_answer;
 	memcpy(ev.proof.answer, l->answer, sizeof(ev.proof.answer));
+	ev.proof.has_secret = l->has_secret;
+	memcpy(ev.proof.secret, l->secret, sizeof(ev.proof.secret));
+	ev.proof.has_twin = l->has_twin;
+	memcpy(ev.proof.twin, l->twin, sizeof(ev.proof.twin));
 	(void)str_copy(ev.proof.view, sizeof(ev.proof.view), l->view);
 	return client_log(c, &ev, d);
 }
