@@ -41,6 +41,9 @@ struct probe_attempt {
 	const struct probe_manifest *manifest;
 	uint8_t to[16]; /* IPv4 as v4-mapped */
 	uint16_t port;
+	/* Who is asked for, where the probe asks for a name: the domain of a RESOLVER's question,
+	 * the host of a PROXY's request. "": what they ask for by themselves. */
+	const char *name;
 	uint64_t deadline_ns;		     /* CLOCK_MONOTONIC: no call is waited for beyond it */
 	char token[2 * MAC_NONCE_BYTES + 1]; /* lower-case hexadecimal */
 };

@@ -38,17 +38,32 @@ static int set_hold(struct session_args *a, const char *value)
 	return parse_u32(value, 0, SESSION_HOLD_MS_MAX, &a->hold_ms);
 }
 
+static int set_wait(struct session_args *a, const char *value)
+{
+	return parse_u32(value, 0, SESSION_WAIT_MS_MAX, &a->wait_ms);
+}
+
+static int set_name(struct session_args *a, const char *value)
+{
+	size_t len = strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-.");
+
+	return !len || value[len] ? -EINVAL : str_copy(a->name, sizeof(a->name), value);
+}
+
 static const struct {
 	const char *key;
 	int (*set)(struct session_args *a, const char *value);
 	const char *what;
+	bool optional;
 } keys[] = {
-	{ "probe", set_probe, "a probe's name" },
-	{ "to", set_to, "an IPv4 or IPv6 address" },
-	{ "port", set_port, "1 to 65535" },
-	{ "challenge", set_challenge, "32 hexadecimal digits" },
-	{ "timeout_ms", set_timeout, "1 to 60000" },
-	{ "hold_ms", set_hold, "0 to 3600000" },
+	{ "probe", set_probe, "a probe's name", false },
+	{ "to", set_to, "an IPv4 or IPv6 address", false },
+	{ "port", set_port, "1 to 65535", false },
+	{ "challenge", set_challenge, "32 hexadecimal digits", false },
+	{ "timeout_ms", set_timeout, "1 to 60000", false },
+	{ "hold_ms", set_hold, "0 to 3600000", false },
+	{ "wait_ms", set_wait, "0 to 600000", true },
+	{ "name", set_name, "at most 63 of a-z, 0-9, '-' and '.'", true },
 };
 
 /* What was typed is hostile or at least foreign: shown escaped. */
@@ -93,7 +108,7 @@ static int parse_key(const char *arg, struct session_args *a, unsigned int *seen
 static int check_complete(const struct session_args *a, unsigned int seen, char *why, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (!(seen & 1u << i))
+		if (!keys[i].optional && !(seen & 1u << i))
 			return refuse(why, n, keys[i].key, "missing");
 	if (addr_is_v4(a->to) != (a->manifest->p.family == AF_INET))
 		return refuse(why, n, a->manifest->p.name, "the address is not of its family");

@@ -4,10 +4,10 @@
  * environment.
  *
  *   sentinel-probe SENTINEL1:<32 hex nonce> probe=NAME to=ADDR port=N challenge=<32 hex>
- *                  timeout_ms=N hold_ms=N
+ *                  timeout_ms=N hold_ms=N [wait_ms=N] [name=NAME]
  *
  * The nonce stands in argv[1], where the kernel side reads it at exec (bpf/events.h). The others
- * follow in any order, each once.
+ * follow in any order, each once, those in brackets at most.
  */
 #ifndef SENTINEL_PROBES_SESSION_ARGS_H
 #define SENTINEL_PROBES_SESSION_ARGS_H
@@ -16,6 +16,7 @@
 
 #define SESSION_TIMEOUT_MS_MAX 60000u
 #define SESSION_HOLD_MS_MAX 3600000u
+#define SESSION_WAIT_MS_MAX 600000u
 
 struct session_args {
 	uint8_t nonce[MAC_NONCE_BYTES];
@@ -23,8 +24,10 @@ struct session_args {
 	const struct probe_manifest *manifest;
 	uint8_t to[16]; /* of the manifest's family; IPv4 as v4-mapped */
 	uint16_t port;
-	uint32_t timeout_ms; /* for the whole attempt */
-	uint32_t hold_ms;    /* how long it waits for the second challenge */
+	uint32_t timeout_ms;	/* for the whole attempt */
+	uint32_t hold_ms;	/* how long it waits for the second challenge */
+	uint32_t wait_ms;	/* the attempt is made that long after the session's start */
+	char name[EV_NAME_MAX]; /* "": the probe's own; see probe_attempt */
 };
 
 /* 0, or -EINVAL with a line for people in why (of size n). *ret is unspecified then. */

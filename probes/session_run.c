@@ -64,7 +64,9 @@ static void say_ran(struct session *s, const struct probe_outcome *o)
 
 static void make_attempt(const struct session_args *args, struct probe_outcome *ret)
 {
-	struct probe_attempt a = { .manifest = args->manifest, .port = args->port };
+	struct probe_attempt a = { .manifest = args->manifest,
+				   .port = args->port,
+				   .name = args->name };
 	uint8_t token[MAC_NONCE_BYTES];
 
 	memcpy(a.to, args->to, sizeof(a.to));
@@ -137,11 +139,13 @@ int session_run(const struct session_args *args, int in, int out)
 {
 	struct session s = { .args = args, .in = in, .out = out };
 	struct probe_outcome outcome = { .has_answer = false };
+	uint64_t start_ns = mono_ns();
 	int err = random_bytes(s.instance, sizeof(s.instance));
 
 	if (err)
 		return err;
 	say_alive(&s, 1, args->challenge);
+	(void)wait_until(start_ns + args->wait_ms * NSEC_PER_MSEC, -1, 0);
 	make_attempt(args, &outcome);
 	say_ran(&s, &outcome);
 	hold(&s);

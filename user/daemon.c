@@ -13,6 +13,7 @@
 #include "user/record/evjson.h"
 #include "user/report/verdict_json.h"
 #include "user/rig/control.h"
+#include "user/rig/destination.h"
 
 #define WATCHED_MAX 2048   /* trials watched at once: half of what the kernel side has room for */
 #define WINDOW_SLACK_MS 20 /* records on their way when a window ends */
@@ -237,8 +238,7 @@ static int complete_trial(struct daemon *d, struct ev_trial *t)
 	if (!err)
 		err = random_bytes(t->challenge2, sizeof(t->challenge2));
 	mac_token(t->nonce, t->probe, t->token);
-	rig_trial_addr(t->daddr, addr_is_v4(t->daddr) ? AF_INET : AF_INET6, t->far == FAR_DEAF,
-		       count);
+	destination_complete(t, count, d->observe.folder);
 	outside_namespaces(l, &t->outside);
 	return err;
 }

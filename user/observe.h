@@ -12,6 +12,7 @@
 #include "user/pipeline.h"
 #include "user/rig/cgroup.h"
 #include "user/rig/farside.h"
+#include "user/rig/folder.h"
 #include "user/rig/lane.h"
 #include "user/rig/rig.h"
 #include "user/rig/sabotage.h"
@@ -37,6 +38,7 @@ struct observe { /* zeroed: nothing is there */
 	struct pipeline *pipeline; /* NULL until there is a capture */
 	uint32_t lanes_n;
 	struct lane lanes[LANES_MAX + 1]; /* by number */
+	char folder[FOLDER_PATH_MAX];	  /* where the lanes' UNIX listeners are */
 	/* private */
 	struct farside farsides[LANES_MAX + 1];
 	struct counters seen;

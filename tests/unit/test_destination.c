@@ -71,11 +71,84 @@ static void test_allowed_is_nobodys(void **state unused_arg)
 	}
 }
 
+static struct ev_trial completed(enum dest dest, enum arm arm, enum far_side far,
+				 const char *family)
+{
+	struct ev_trial t = { .dest = dest, .arm = arm, .far = far, .lane = 3, .dport = 80 };
+
+	assert_int_equal(parse_addr(family, t.daddr), 0);
+	destination_complete(&t, 5, "/run/x");
+	return t;
+}
+
+static void test_complete(void **state unused_arg)
+{
+	static const struct {
+		enum dest dest;
+		enum arm arm;
+		enum far_side far;
+		const char *family, *addr;
+		uint32_t port;
+		const char *path;
+	} cases[] = {
+		{ DEST_FAR, ARM_ON, FAR_ANSWERS, "0.0.0.0", "203.0.113.7", 80, "" },
+		{ DEST_FAR, ARM_ON, FAR_ANSWERS, "::", "2001:db8:113::1:5", 80, "" },
+		{ DEST_FAR, ARM_ALLOWED, FAR_ANSWERS, "0.0.0.0", RIG_ALLOWED4, 80, "" },
+		{ DEST_FAR, ARM_ALLOWED, FAR_ANSWERS, "::", RIG_ALLOWED6, 80, "" },
+		{ DEST_METADATA, ARM_ALLOWED, FAR_ANSWERS, "0.0.0.0", RIG_METADATA4, 80, "" },
+		{ DEST_LOOPBACK, ARM_ON, FAR_DEAF, "0.0.0.0", "127.0.0.1", 81, "" },
+		{ DEST_UNIX_PATH, ARM_ON, FAR_ANSWERS, "::", "::", 0, "/run/x/agent-3.sock" },
+		{ DEST_UNIX_PATH, ARM_ON, FAR_DEAF, "::", "::", 0, "/run/x/nobody-3.sock" },
+		{ DEST_UNIX_ABSTRACT, ARM_ON, FAR_ANSWERS, "::", "::", 0,
+		  "@sentinel/agent-3.sock" },
+		{ DEST_UNIX_ABSTRACT, ARM_ON, FAR_DEAF, "::", "::", 0, "@sentinel/nobody-3.sock" },
+		{ DEST_NONE, ARM_ON, FAR_ANSWERS, "::", "::", 0, "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct ev_trial t =
+			completed(cases[i].dest, cases[i].arm, cases[i].far, cases[i].family);
+		char text[ADDR_TEXT_MAX];
+
+		assert_string_equal(addr_text(t.daddr, text), cases[i].addr);
+		assert_int_equal(t.dport, cases[i].port);
+		assert_string_equal(t.path, cases[i].path);
+	}
+}
+
+static void test_names(void **state unused_arg)
+{
+	static const struct {
+		enum channel channel;
+		enum arm arm;
+		enum far_side far;
+		const char *name;
+	} cases[] = {
+		{ CHANNEL_TCP, ARM_ALLOWED, FAR_ANSWERS, "" },
+		{ CHANNEL_DNS_UDP, ARM_ON, FAR_DEAF, "" },
+		{ CHANNEL_RESOLVER, ARM_ON, FAR_ANSWERS, "" },
+		{ CHANNEL_RESOLVER, ARM_ON, FAR_DEAF, RIG_ZONE_DEAF },
+		{ CHANNEL_RESOLVER, ARM_ALLOWED, FAR_ANSWERS, RIG_ALLOWED_NAME },
+		{ CHANNEL_PROXY, ARM_ON, FAR_ANSWERS, "" },
+		{ CHANNEL_PROXY, ARM_ON, FAR_DEAF, "" },
+		{ CHANNEL_PROXY, ARM_ALLOWED, FAR_ANSWERS, RIG_ALLOWED_NAME },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct ev_probe p = { .channel = cases[i].channel };
+
+		assert_string_equal(destination_name(&p, cases[i].arm, cases[i].far),
+				    cases[i].name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_allowed_is_nobodys),
+		cmocka_unit_test(test_complete),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,6 +188,7 @@ static int parse_args(const char *const argv[], struct session_args *ret, char w
 static void test_args(void **state unused_arg)
 {
 	static const char *const good[] = { GOOD, "hold_ms=0", NULL };
+	static const char *const all[] = { GOOD, "name=deaf.test", "wait_ms=7", "hold_ms=0", NULL };
 	static const struct {
 		const char *argv[12];
 		const char *why;
@@ -199,6 +200,11 @@ static void test_args(void **state unused_arg)
 		{ { GOOD, "hold_ms=0", "hold_ms=0", NULL }, "'hold_ms=0': given twice" },
 		{ { GOOD, "hold_ms=x", NULL }, "want 0 to 3600000" },
 		{ { GOOD, "hold_ms", NULL }, "not a parameter" },
+		{ { GOOD, "hold_ms=0", "wait_ms=600001", NULL }, "want 0 to 600000" },
+		{ { GOOD, "hold_ms=0", "wait_ms=1", "wait_ms=1", NULL }, "given twice" },
+		{ { GOOD, "hold_ms=0", "name=", NULL }, "want at most 63 of" },
+		{ { GOOD, "hold_ms=0", "name=a b", NULL }, "want at most 63 of" },
+		{ { GOOD, "hold_ms=0", "name=" H32 H32, NULL }, "want at most 63 of" },
 		{ { GOOD, "hold=1", NULL }, "not a parameter" },
 		{ { GOOD, "\x1b[2J=1", NULL }, "'\\x1b[2J=1'" },
 	};
@@ -210,6 +216,11 @@ static void test_args(void **state unused_arg)
 	assert_int_equal(a.timeout_ms, 1000);
 	assert_string_equal(a.manifest->p.name, "tcp-connect");
 	assert_true(addr_is_v4(a.to));
+	assert_int_equal(a.wait_ms, 0);
+	assert_string_equal(a.name, "");
+	assert_int_equal(parse_args(all, &a, why), 0);
+	assert_int_equal(a.wait_ms, 7);
+	assert_string_equal(a.name, "deaf.test");
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		assert_int_equal(parse_args(bad[i].argv, &a, why), -EINVAL);
 		if (!strstr(why, bad[i].why))
@@ -300,6 +311,34 @@ static void test_session_answers(void **state unused_arg)
 	assert_memory_equal(h.ran_line.instance, h.last_alive2.instance, MAC_NONCE_BYTES);
 }
 
+/* The first answer comes at once, the attempt later. */
+static void test_session_waits(void **state unused_arg)
+{
+	struct session_args a = { .manifest = probe_manifest_find("tcp-connect"),
+				  .port = 1,
+				  .timeout_ms = 1,
+				  .wait_ms = 200 };
+	uint64_t start = mono_ns();
+	struct heard h = { 0 };
+	char text[8192];
+	int in[2], out[2];
+	ssize_t n;
+
+	assert_int_equal(parse_addr("127.0.0.1", a.to), 0);
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	(void)close(in[1]);
+	assert_int_equal(session_run(&a, in[0], out[1]), 0);
+	assert_true(mono_ns() - start >= 200 * NSEC_PER_MSEC);
+	n = read(out[0], text, sizeof(text) - 1);
+	assert_true(n > 0);
+	text[n] = '\0';
+	hear(text, &h);
+	assert_int_equal(h.alive1, 1);
+	assert_string_equal(h.ran_line.view, "ECONNREFUSED"); /* its time began after the wait */
+	(void)close(in[0]), (void)close(out[0]), (void)close(out[1]);
+}
+
 static void test_session_ends(void **state unused_arg)
 {
 	char flood[4096];
@@ -383,6 +422,7 @@ int main(void)
 		cmocka_unit_test(test_args),
 		cmocka_unit_test(test_args_family),
 		cmocka_unit_test(test_session_answers),
+		cmocka_unit_test(test_session_waits),
 		cmocka_unit_test(test_session_ends),
 		cmocka_unit_test(test_dns_answer),
 		cmocka_unit_test(test_dns_mutations),

@@ -32,8 +32,9 @@ int client_run_begin(struct client *c, const struct client_run *r, char ret_run[
 		     struct diag *d) must_check;
 int client_log(struct client *c, const struct ev *ev, struct diag *d) must_check;
 
-/* ev: in, an EV_TRIAL with target, probe, arm, far, repeat, lane, uid, and daddr of the wanted
- * family; out, complete. The descriptors are the caller's. closed: the lane's own deny rule. */
+/* ev: in, an EV_TRIAL with target, probe, arm, far, repeat, lane, uid, dest, dport, and a daddr of
+ * the wanted family; out, complete. The descriptors are the caller's. closed: the lane's own deny
+ * rule. */
 int client_trial_new(struct client *c, struct ev *ev, bool closed, int *ret_cgroup, int *ret_box,
 		     struct diag *d) must_check;
 /* *ret_retired: something of the trial lives on, and its lane takes no other. */

@@ -63,3 +63,35 @@ void destination_allowed(const struct ev_probe *p, uint8_t ret_addr[16])
 {
 	constant(p->family == AF_INET6 ? RIG_ALLOWED6 : RIG_ALLOWED4, ret_addr);
 }
+
+void destination_path(enum dest dest, enum far_side far, uint32_t lane, const char *folder,
+		      char ret[DESTINATION_PATH_MAX])
+{
+	const char *who = far == FAR_DEAF ? "nobody" : "agent";
+
+	ret[0] = '\0';
+	if (dest == DEST_UNIX_PATH)
+		(void)str_format(ret, DESTINATION_PATH_MAX, "%s/%s-%u.sock", folder, who, lane);
+	else if (dest == DEST_UNIX_ABSTRACT)
+		(void)str_format(ret, DESTINATION_PATH_MAX, "@sentinel/%s-%u.sock", who, lane);
+}
+
+void destination_complete(struct ev_trial *t, uint32_t n, const char *folder)
+{
+	const struct ev_probe p = { .dest = t->dest,
+				    .family = addr_is_v4(t->daddr) ? AF_INET : AF_INET6 };
+
+	destination_of(&p, t->dport, t->far, t->lane, n, t->daddr, &t->dport);
+	if (t->arm == ARM_ALLOWED && t->dest == DEST_FAR)
+		destination_allowed(&p, t->daddr);
+	destination_path(t->dest, t->far, t->lane, folder, t->path);
+}
+
+const char *destination_name(const struct ev_probe *p, enum arm arm, enum far_side far)
+{
+	if (p->channel != CHANNEL_RESOLVER && p->channel != CHANNEL_PROXY)
+		return "";
+	if (arm == ARM_ALLOWED)
+		return RIG_ALLOWED_NAME;
+	return p->channel == CHANNEL_RESOLVER && far == FAR_DEAF ? RIG_ZONE_DEAF : "";
+}

@@ -6,6 +6,8 @@
 #include "user/base/util.h"
 #include "user/decode/ev.h"
 
+#define DESTINATION_PATH_MAX 108 /* sun_path, and ev_trial's path */
+
 /*
  * Fills address and port of a trial of probe p in a lane, aimed at that far side. n counts the
  * lane's trials from 0. A trial without an address (AF_UNIX, secrets) has `::` and 0; the path of
@@ -16,5 +18,20 @@ void destination_of(const struct ev_probe *p, uint32_t port, enum far_side far, 
 
 /* What a platform's policy may allow, of the address family of p. */
 void destination_allowed(const struct ev_probe *p, uint8_t ret_addr[16]);
+
+/*
+ * Completes a trial: t has arm, far, lane, dest, dport, and a daddr of the family that is wanted.
+ * folder: where the lanes' UNIX listeners are (destination_path()).
+ */
+void destination_complete(struct ev_trial *t, uint32_t n, const char *folder);
+
+/* The AF_UNIX name of a lane's listener, by an abstract one's '@', or "" for another dest. Nobody
+ * listens at the deaf one. */
+void destination_path(enum dest dest, enum far_side far, uint32_t lane, const char *folder,
+		      char ret[DESTINATION_PATH_MAX]);
+
+/* The name that a trial's probe asks for, where it is not the probe's own ("name=" of a session):
+ * "" or one of rig.h. Matters to RESOLVER and PROXY alone. */
+const char *destination_name(const struct ev_probe *p, enum arm arm, enum far_side far);
 
 #endif

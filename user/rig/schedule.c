@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "user/rig/destination.h"
 #include "user/rig/rig.h"
 #include "user/rig/session.h"
 #include "user/rig/version.h"
@@ -92,8 +93,11 @@ static void describe_trial(const struct job *j, enum arm arm, uint32_t lane, str
 	t->repeat = j->repeat;
 	t->lane = lane;
 	t->uid = j->key.uid;
+	t->dest = j->key.probe->p.dest;
 	t->dport = j->key.probe->port;
-	rig_trial_addr(t->daddr, (int)j->key.probe->p.family, j->key.far == FAR_DEAF, 0);
+	/* The daemon completes it, and wants to know of which family. */
+	if (j->key.probe->p.family == AF_INET)
+		rig_trial_addr(t->daddr, AF_INET, false, 0);
 }
 
 static uint32_t probe_timeout_ms(const struct job *j, enum arm arm)
@@ -120,6 +124,7 @@ static int start_arm(struct schedule *s, uint32_t lane, struct diag *d)
 		.uid = j->key.uid,
 		.gid = j->key.gid,
 		.timeout_ms = probe_timeout_ms(j, arm),
+		.name = destination_name(&j->key.probe->p, arm, j->key.far),
 		.start_timeout_ms = j->target ? j->target->start_timeout_ms : 10000,
 	};
 	bool closed = j->target && (loosened ? off->lane : j->target->lane) == TARGET_LANE_CLOSED;

@@ -1,41 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/rig/session.h"
 
+#include <stdarg.h>
+
 #include "user/base/session_line.h"
 
 #define HOLD_MS 20000		      /* the session's own limit, should we be gone */
 #define TALK_TIMEOUT_MS 5000	      /* for what a session does besides waiting for its probe */
 #define READ_MAX_AT_ONCE (256 * 1024) /* of one sandbox's output, before others get their turn */
 
-#define CMD_ARGS 8
+#define CMD_ARGS 10
 
 struct session_argv {
 	char *argv[CMD_ARGS + 1];
-	char text[CMD_ARGS][128];
+	size_t n; /* of argv, its NULL not counted */
+	char text[CMD_ARGS][160];
 	char exe[4096];
 };
+
+static void add_arg(struct session_argv *a, const char *fmt, ...) printf_like(2, 3);
+static void add_arg(struct session_argv *a, const char *fmt, ...)
+{
+	char *text = a->text[a->n];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(a->text[0]), fmt, ap);
+	va_end(ap);
+	a->argv[a->n++] = text;
+	a->argv[a->n] = NULL;
+}
+
+/* Where the attempt goes. */
+static void add_destination(struct session_argv *a, const struct ev_trial *t)
+{
+	char addr[ADDR_TEXT_MAX];
+
+	if (t->path[0]) {
+		add_arg(a, "to=unix:%s", t->path);
+		return;
+	}
+	add_arg(a, "to=%s", addr_text(t->daddr, addr));
+	add_arg(a, "port=%u", t->dport);
+}
 
 static void session_argv_fill(struct session_argv *a, const struct session_plan *p,
 			      const struct ev_trial *t)
 {
 	char nonce[2 * EV_NONCE_BYTES + 1], challenge[2 * EV_NONCE_BYTES + 1];
-	char addr[ADDR_TEXT_MAX];
-	const size_t n = sizeof(a->text[0]);
 
 	hex_encode(nonce, t->nonce, sizeof(t->nonce));
 	hex_encode(challenge, t->challenge1, sizeof(t->challenge1));
 	(void)str_copy(a->exe, sizeof(a->exe), p->probe_exe);
-	(void)str_format(a->text[1], n, SNT_SESSION_PREFIX "%s", nonce);
-	(void)str_format(a->text[2], n, "probe=%s", t->probe);
-	(void)str_format(a->text[3], n, "to=%s", addr_text(t->daddr, addr));
-	(void)str_format(a->text[4], n, "port=%u", t->dport);
-	(void)str_format(a->text[5], n, "challenge=%s", challenge);
-	(void)str_format(a->text[6], n, "timeout_ms=%u", p->timeout_ms);
-	(void)str_format(a->text[7], n, "hold_ms=%u", HOLD_MS);
 	a->argv[0] = a->exe;
-	for (int i = 1; i < CMD_ARGS; i++)
-		a->argv[i] = a->text[i];
-	a->argv[CMD_ARGS] = NULL;
+	a->n = 1;
+	add_arg(a, SNT_SESSION_PREFIX "%s", nonce);
+	add_arg(a, "probe=%s", t->probe);
+	add_destination(a, t);
+	add_arg(a, "challenge=%s", challenge);
+	add_arg(a, "timeout_ms=%u", p->timeout_ms);
+	add_arg(a, "hold_ms=%u", HOLD_MS);
+	if (t->wait_ms)
+		add_arg(a, "wait_ms=%u", t->wait_ms);
+	if (p->name[0])
+		add_arg(a, "name=%s", p->name);
 }
 
 static bool uses_folder(const struct session_plan *p)
@@ -122,7 +150,7 @@ int session_start(struct session *s, struct client *c, const struct ev_trial *t,
 
 	*s = (struct session){ .active = true, .t = *t };
 	s->deadline_ns = mono_ns() + p->start_timeout_ms * NSEC_PER_MSEC;
-	s->total_ns = (p->timeout_ms + TALK_TIMEOUT_MS) * NSEC_PER_MSEC;
+	s->total_ns = ((uint64_t)t->wait_ms + p->timeout_ms + TALK_TIMEOUT_MS) * NSEC_PER_MSEC;
 	err = make_command(s, p, box, &argv, d);
 	if (!err) {
 		o.argv = argv;
