@@ -170,3 +170,16 @@ bool probe_has_family(const struct probe_manifest *m, const char *family)
 			return true;
 	return false;
 }
+
+/* What a target can claim, also before there is a probe of each. */
+bool probe_family_known(const char *family)
+{
+	static const char *const known[] = { "@tcp",	 "@udp",       "@dns",	    "@http",
+					     "@icmp",	 "@packet",    "@metadata", "@unix",
+					     "@lateral", "@credential" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (!strcmp(known[i], family))
+			return true;
+	return false;
+}

@@ -32,6 +32,9 @@ const struct probe_manifest *probe_manifests(size_t *ret_n);
 /* By id; NULL where there is none of that name. */
 const struct probe_manifest *probe_manifest_find(const char *name);
 
+/* Whether "@family" is one of ours. A user's probe can have others. */
+bool probe_family_known(const char *family);
+
 /* Whether a target's "@family" names this probe. */
 bool probe_has_family(const struct probe_manifest *m, const char *family);
 

@@ -82,6 +82,11 @@ sed 's/^about: .*/about: no calibrator/; s/^name: .*/name: deny-all/' \
 says 'the name of a calibrator' 2 "error: .*'deny-all' already, from " \
 	"${run[@]}" -t "$tmp/namesake.yaml"
 says 'no such probe' 2 "error: .*'nothing'.*sentinel probes" "${run[@]}" -p nothing
+says 'no target of that kind' 2 "error: .*'now\\*'.*sentinel targets" "${run[@]}" -t 'now*'
+sed 's/"@dns"/"@dsn"/; s/^name: .*/name: misspelt/' "$rig_folder/../../policies/targets/unshare-net.yaml" \
+	>"$tmp/misspelt.yaml"
+says 'a claim that matches no probe' 2 "misspelt.yaml:[0-9]+:[0-9]+: .*'@dsn'.*sentinel probes" \
+	"${run[@]}" -t "$tmp/misspelt.yaml"
 says 'no such option' 2 "sentinel run: .*'--nothing'" "${run[@]}" --nothing
 says 'an option without its value' 2 'sentinel run: .*requires an argument' "${run[@]}" -t
 says 'a number out of range' 2 'sentinel run: .*--lanes.* 1 to ' "${run[@]}" --lanes 1000

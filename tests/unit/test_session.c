@@ -35,10 +35,14 @@ static void test_manifests(void **state unused_arg)
 		assert_ptr_equal(probe_manifest_find(m[i].p.name), &m[i]);
 		assert_true(m[i].p.channel > CHANNEL_NONE && m[i].p.channel < CHANNEL_MAX);
 		assert_true(m[i].p.window_ms >= 1000 && m[i].port && m[i].about);
+		for (size_t k = 0; k < PROBE_FAMILIES_MAX && m[i].families[k]; k++)
+			assert_true(probe_family_known(m[i].families[k]));
 		assert_true(m[i].p.builtin && m[i].p.answers);
 	}
 	assert_null(probe_manifest_find("tcp"));
 	assert_null(probe_manifest_find(""));
+	assert_false(probe_family_known("@tpc"));
+	assert_false(probe_family_known("tcp"));
 	m = probe_manifest_find("tcp6-connect");
 	assert_true(probe_has_family(m, "@tcp"));
 	assert_false(probe_has_family(m, "@udp"));

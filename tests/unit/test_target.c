@@ -147,6 +147,69 @@ static void test_matching(unused_arg void **state)
 	target_free(t);
 }
 
+/* ---- what no probe answers to ---- */
+
+static bool knows_tcp(void *arg, const char *pattern)
+{
+	(*(int *)arg)++;
+	return !strcmp(pattern, "@tcp") || !strcmp(pattern, "tcp6-connect");
+}
+
+static void test_unknown_probes(unused_arg void **state)
+{
+	static const char claim[] =
+		HEAD EXPECT "claims:\n  - {probes: ['*', tcp6-connect], claimed: false}\n"
+			    "  - {probes: ['@tcp',\n             '@tpc'], claimed: false}\n" RUN;
+	static const char off[] =
+		HEAD EXPECT CLAIMS RUN "off:\n  - {probes: ['@tcp', tcp-conect], lane: open}\n";
+	static const struct {
+		const char *text, *named;
+		unsigned int line, column;
+		int asked;
+	} cases[] = { { claim, "'@tpc'", 8, 14, 3 }, { off, "'tcp-conect'", 8, 23, 2 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct target *t = NULL;
+		struct diag d = { 0 };
+		char path[64];
+		int asked = 0;
+
+		assert_int_equal(load_text(&t, cases[i].text, strlen(cases[i].text), path, &d), 0);
+		assert_int_equal(target_check_probes(t, knows_tcp, &asked, &d), -EINVAL);
+		assert_non_null(strstr(d.text, cases[i].named));
+		assert_string_equal(d.file, path);
+		assert_int_equal(d.line, cases[i].line);
+		assert_int_equal(d.column, cases[i].column);
+		assert_int_equal(asked, cases[i].asked);
+		target_free(t);
+	}
+}
+
+/* A launcher that lies beside the file is found from wherever the sentinel is started. */
+static void test_beside(unused_arg void **state)
+{
+	static const char text[] = HEAD EXPECT CLAIMS "version: [./box, -V]\n"
+						      "needs: [./box, sh, /bin/sh]\n"
+						      "run: [../fd/box, ./data, '{cmd}']\n"
+						      "off:\n"
+						      "  - {probes: ['*'], run: [box, '{cmd}']}\n";
+	char path[64], want[96], folder[32];
+	struct target *t = NULL;
+
+	assert_int_equal(load_text(&t, text, strlen(text), path, NULL), 0);
+	assert_int_equal(str_format(folder, sizeof(folder), "/proc/%d/fd", (int)getpid()), 0);
+	assert_int_equal(str_format(want, sizeof(want), "%s/./box", folder), 0);
+	assert_string_equal(t->version[0], want);
+	assert_string_equal(t->needs[0], want);
+	assert_string_equal(t->needs[1], "sh");
+	assert_string_equal(t->needs[2], "/bin/sh");
+	assert_int_equal(str_format(want, sizeof(want), "%s/../fd/box", folder), 0);
+	assert_string_equal(t->run[0], want);
+	assert_string_equal(t->run[1], "./data");
+	assert_string_equal(t->off[0].run[0], "box");
+	target_free(t);
+}
+
 /* ---- what is wrong ---- */
 
 #define CLAIM(keys) HEAD EXPECT "claims:\n  - " keys "\n" RUN
@@ -528,14 +591,15 @@ static void test_source_text(unused_arg void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_full),	     cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_matching),     cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_not_text),     cmocka_unit_test(test_too_large),
-		cmocka_unit_test(test_not_there),    cmocka_unit_test(test_loop),
-		cmocka_unit_test(test_expand),	     cmocka_unit_test(test_expand_once),
-		cmocka_unit_test(test_expand_long),  cmocka_unit_test(test_own_files),
-		cmocka_unit_test(test_find_missing), cmocka_unit_test(test_available),
-		cmocka_unit_test(test_source_text),  cmocka_unit_test(test_never_started),
+		cmocka_unit_test(test_full),	       cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_matching),       cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_not_text),       cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_not_there),      cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_expand),	       cmocka_unit_test(test_expand_once),
+		cmocka_unit_test(test_expand_long),    cmocka_unit_test(test_own_files),
+		cmocka_unit_test(test_find_missing),   cmocka_unit_test(test_available),
+		cmocka_unit_test(test_source_text),    cmocka_unit_test(test_never_started),
+		cmocka_unit_test(test_unknown_probes), cmocka_unit_test(test_beside),
 	};
 
 	return cmocka_run_group_tests_name("target", tests, NULL, NULL);

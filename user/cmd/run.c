@@ -25,7 +25,8 @@ enum { KEY_REPEAT = 256, KEY_LANES, KEY_ARMS, KEY_JUNIT, KEY_WORLD_RING, KEY_SAB
 
 static const struct argp_option options[] = {
 	{ "target", 't', "TARGET", 0,
-	  "Test this target: a name, or a target file (default: all that are found here)", 0 },
+	  "Test this target: a name, a glob, or a target file (default: all that are found here)",
+	  0 },
 	{ "probe", 'p', "PROBE", 0, "Make this attempt: an id, a glob, or a @family (default: all)",
 	  0 },
 	{ "repeat", KEY_REPEAT, "N", 0, "Do each round N times (default 1)", 0 },

@@ -81,6 +81,46 @@ static bool is_path(const char *name)
 	return strchr(name, '/') || (len > 5 && !strcmp(name + len - 5, ".yaml"));
 }
 
+static bool is_glob(const char *name)
+{
+	return strpbrk(name, "*?[");
+}
+
+/* By the file's name, which is the target's: a broken one that nobody asks for is not opened. */
+static bool file_matches(const char *glob, const char *path)
+{
+	const char *base = strrchr(path, '/') + 1;
+	char name[NAME_MAX + 1];
+
+	return !str_format(name, sizeof(name), "%.*s", (int)(strlen(base) - strlen(".yaml")),
+			   base) &&
+	       !fnmatch(glob, name, 0);
+}
+
+static int take_glob(struct selection *s, const char *folder, const char *glob, struct diag *d)
+{
+	char **paths = NULL;
+	bool any = false;
+	int err = targets_find(folder, &paths);
+
+	if (err)
+		return diag_set(d, err, folder, 0, 0, "can't list the targets: %s", strerror(-err));
+	for (char **p = paths; *p && !err; p++) {
+		struct target *t;
+
+		if (!file_matches(glob, *p))
+			continue;
+		any = true;
+		err = target_load(&t, *p, d);
+		if (!err)
+			err = take_target(s, t, false, d);
+	}
+	target_argv_free(paths);
+	return err || any ? err
+			  : diag_set(d, -ENOENT, NULL, 0, 0,
+				     "no target is like '%s'; `sentinel targets` lists them", glob);
+}
+
 static int take_named(struct selection *s, const char *folder, const char *name, struct diag *d)
 {
 	char path[PATH_MAX];
@@ -149,16 +189,42 @@ static int select_probes(struct selection *s, const struct select_names *names, 
 	return 0;
 }
 
+bool select_knows(void *arg unused_arg, const char *pattern)
+{
+	return pattern[0] == '@' ? probe_family_known(pattern)
+				 : probe_manifest_find(pattern) != NULL;
+}
+
+/* Those that can't be tested here too: who wrote one learns of it anyway. */
+static int check_targets(struct selection *s, struct diag *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->targets_n && !err; i++)
+		err = target_check_probes(s->targets[i], select_knows, s, d);
+	for (size_t i = 0; i < s->skipped_n && !err; i++)
+		err = target_check_probes(s->skipped_targets[i], select_knows, s, d);
+	return err;
+}
+
 int select_all(struct selection *s, const struct select_names *targets,
 	       const struct select_names *probes, struct diag *d)
 {
 	char folder[PATH_MAX];
 	int err = cmd_policies(folder, sizeof(folder), "targets", d);
 
+	if (!err)
+		err = select_probes(s, probes, d);
 	if (err)
 		return err;
 	err = take_folder(s, folder, !targets->n, d);
-	for (size_t i = 0; i < targets->n && !err; i++)
-		err = take_named(s, folder, targets->at[i], d);
-	return err ? err : select_probes(s, probes, d);
+	for (size_t i = 0; i < targets->n && !err; i++) {
+		const char *name = targets->at[i];
+
+		if (is_glob(name) && !is_path(name))
+			err = take_glob(s, folder, name, d);
+		else
+			err = take_named(s, folder, name, d);
+	}
+	return err ? err : check_targets(s, d);
 }

@@ -33,12 +33,15 @@ struct selection {
 };
 
 /*
- * Calibrators are in every run. targets: names of built-in ones, or paths of files; none: all that
- * are there. probes: ids, globs, or @families; none: all. s is zeroed by the caller, who calls
- * selection_done() also on error: -errno with d filled.
+ * Calibrators are in every run. targets: names of built-in ones, globs of them, or paths of files;
+ * none: all that are there. probes: ids, globs, or @families; none: all. s is zeroed by the caller,
+ * who calls selection_done() also on error: -errno with d filled.
  */
 int select_all(struct selection *s, const struct select_names *targets,
 	       const struct select_names *probes, struct diag *d) must_check;
 void selection_done(struct selection *s);
+
+/* For target_check_probes(); arg is the selection. */
+bool select_knows(void *arg, const char *pattern);
 
 #endif

@@ -2,6 +2,7 @@
 /* The loader: one table of keys per kind of mapping, one reader per kind of value. */
 #include "user/rig/target.h"
 
+#include <limits.h>
 #include <openssl/sha.h>
 #include <pwd.h>
 
@@ -229,6 +230,38 @@ static int read_expect(struct yaml *y, yaml_node_t *node, void *to)
 
 /* ---- claims and off ---- */
 
+/* The value that a mapping gives for name, once yaml_mapping() has found it right; NULL: none. */
+static yaml_node_t *value_of_key(struct yaml *y, yaml_node_t *mapping, const char *name)
+{
+	for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
+	     pair < mapping->data.mapping.pairs.top; pair++) {
+		yaml_node_t *key = yaml_document_get_node(&y->doc, pair->key);
+
+		if (!strcmp((const char *)key->data.scalar.value, name))
+			return yaml_document_get_node(&y->doc, pair->value);
+	}
+	return NULL;
+}
+
+/* Where each pattern of a mapping's `probes` stands. */
+static int read_places(struct yaml *y, yaml_node_t *mapping, struct target_place **ret)
+{
+	yaml_node_t *list = value_of_key(y, mapping, "probes");
+	size_t n = (size_t)(list->data.sequence.items.top - list->data.sequence.items.start);
+	struct target_place *places = calloc(n, sizeof(*places));
+
+	if (!places)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const yaml_mark_t *at = &yaml_item(y, list, i)->start_mark;
+
+		places[i] = (struct target_place){ (unsigned int)at->line + 1,
+						   (unsigned int)at->column + 1 };
+	}
+	*ret = places;
+	return 0;
+}
+
 static int read_source(struct yaml *y, yaml_node_t *node, void *to)
 {
 	static const struct yaml_key keys[] = {
@@ -269,6 +302,8 @@ static int read_claim(struct yaml *y, yaml_node_t *node, struct target_claim *c)
 		return yaml_error(y, node,
 				  "a claim without a source: expected 'source' with document, "
 				  "section, version and quote");
+	if (r >= 0)
+		r = read_places(y, node, &c->places);
 	return r < 0 ? r : source_default(&c->source);
 }
 
@@ -310,7 +345,7 @@ static int read_off_entry(struct yaml *y, yaml_node_t *node, struct target_off *
 				  "an off entry that loosens nothing: expected 'run' or 'lane'");
 	if (off->lane == TARGET_LANE_INVALID)
 		off->lane = TARGET_LANE_OPEN;
-	return 0;
+	return read_places(y, node, &off->places);
 }
 
 static int read_off(struct yaml *y, yaml_node_t *node, void *to)
@@ -488,19 +523,6 @@ static char **argv_copy(char *const *argv)
 	return copy;
 }
 
-/* The value that a mapping gives for name, once yaml_mapping() has found it right; NULL: none. */
-static yaml_node_t *value_of_key(struct yaml *y, yaml_node_t *mapping, const char *name)
-{
-	for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
-	     pair < mapping->data.mapping.pairs.top; pair++) {
-		yaml_node_t *key = yaml_document_get_node(&y->doc, pair->key);
-
-		if (!strcmp((const char *)key->data.scalar.value, name))
-			return yaml_document_get_node(&y->doc, pair->value);
-	}
-	return NULL;
-}
-
 static int check_cmd(struct yaml *y, yaml_node_t *mapping, char *const *run)
 {
 	if (!run)
@@ -523,6 +545,46 @@ static int check_cmds(struct yaml *y, yaml_node_t *root, const struct target *t)
 	r = check_cmd(y, root, t->run);
 	for (size_t i = 0; r >= 0 && i < t->off_n; i++)
 		r = check_cmd(y, yaml_item(y, value_of_key(y, root, "off"), i), t->off[i].run);
+	return r;
+}
+
+/* ---- commands beside the file ---- */
+
+static int resolve(char **command, const char *folder)
+{
+	char path[PATH_MAX], *copy;
+
+	if ((*command)[0] == '/' || (*command)[0] == '{' || !strchr(*command, '/'))
+		return 0;
+	if (str_format(path, sizeof(path), "%s/%s", folder, *command))
+		return -ENAMETOOLONG;
+	copy = strdup(path);
+	if (!copy)
+		return -ENOMEM;
+	free(*command);
+	*command = copy;
+	return 0;
+}
+
+/* Commands start in "/": a relative path would else mean something else each time. */
+static int resolve_commands(struct target *t)
+{
+	const char *slash = strrchr(t->path, '/');
+	char name[PATH_MAX], folder[PATH_MAX];
+	int r = str_format(name, sizeof(name), "%.*s/", slash ? (int)(slash - t->path) : 1,
+			   slash ? t->path : ".");
+
+	if (r || !realpath(name, folder))
+		return r ? r : -errno;
+	if (t->version && t->version[0])
+		r = resolve(&t->version[0], folder);
+	for (char **need = t->needs; need && *need && !r; need++)
+		r = resolve(need, folder);
+	if (!r)
+		r = resolve(&t->run[0], folder);
+	for (size_t i = 0; i < t->off_n && !r; i++)
+		if (t->off[i].run)
+			r = resolve(&t->off[i].run[0], folder);
 	return r;
 }
 
@@ -569,6 +631,9 @@ static int parse(struct target *t, const char *text, size_t len, struct diag *d)
 	r = yaml_mapping(&y, root, "a target", target_keys, ARRAY_SIZE(target_keys), t);
 	if (r >= 0)
 		r = check_cmds(&y, root, t);
+	if (r >= 0 && (r = resolve_commands(t)) < 0)
+		(void)diag_set(d, r, t->path, 0, 0, "can't tell which folder this is in: %s",
+			       strerror(-r));
 	if (r >= 0)
 		r = fill_defaults(&y, root, t);
 	yaml_close(&y);
@@ -622,10 +687,12 @@ void target_free(struct target *t)
 		return;
 	for (size_t i = 0; i < t->claims_n; i++) {
 		target_argv_free(t->claims[i].probes);
+		free(t->claims[i].places);
 		source_done(&t->claims[i].source);
 	}
 	for (size_t i = 0; i < t->off_n; i++) {
 		target_argv_free(t->off[i].probes);
+		free(t->off[i].places);
 		target_argv_free(t->off[i].run);
 	}
 	free(t->claims);

@@ -4,7 +4,9 @@
  * command is run in it, what it claims, and how its control is loosened.
  *
  * A file is read strictly: what this loader does not know, it refuses, with file, line and column.
- * A loaded target is immutable, and everything in it lives until target_free().
+ * A command that is named by a relative path with a '/' is looked for from the file's own folder,
+ * so that a target and its launcher travel together. A loaded target is immutable, and everything
+ * in it lives until target_free().
  */
 #ifndef SENTINEL_RIG_TARGET_H
 #define SENTINEL_RIG_TARGET_H
@@ -38,15 +40,22 @@ struct target_source {
 	char *document, *section, *version, *quote;
 };
 
-/* Lists are NULL-terminated. A probe pattern is a probe's id, "@family", or "*" for all. */
+struct target_place { /* in the file, from 1 */
+	unsigned int line, column;
+};
+
+/* Lists are NULL-terminated. A probe pattern is a probe's id, "@family", or "*" for all; places
+ * says where each of probes stands. */
 struct target_claim {
 	char **probes;
+	struct target_place *places;
 	bool claimed;
 	struct target_source source;
 };
 
 struct target_off {
 	char **probes;
+	struct target_place *places;
 	char **run; /* the target's own where the file gives none */
 	enum target_lane lane;
 };
@@ -96,6 +105,12 @@ const struct target_claim *target_claim_for(const struct target *t, const char *
 					    const char *const *families, size_t n);
 const struct target_off *target_off_for(const struct target *t, const char *probe,
 					const char *const *families, size_t n);
+
+/* Whether every pattern in claims and off is one that known() knows: a claim that matches no probe
+ * would quietly claim nothing. "*" needs no asking. 0, or -EINVAL with d saying which and where. */
+typedef bool (*target_known_fn)(void *arg, const char *pattern);
+int target_check_probes(const struct target *t, target_known_fn known, void *arg,
+			struct diag *d) must_check;
 
 /* "DOCUMENT, SECTION, VERSION" into out; cut text ends in "...". Returns out. */
 const char *target_source_text(const struct target_source *s, char *out, size_t n);

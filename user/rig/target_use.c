@@ -52,6 +52,34 @@ const struct target_off *target_off_for(const struct target *t, const char *prob
 	return NULL;
 }
 
+static int check_patterns(const struct target *t, char *const *patterns,
+			  const struct target_place *places, target_known_fn known, void *arg,
+			  struct diag *d)
+{
+	char text[2 * EV_NAME_MAX];
+
+	for (size_t i = 0; patterns[i]; i++)
+		if (strcmp(patterns[i], "*") != 0 && !known(arg, patterns[i]))
+			return diag_set(
+				d, -EINVAL, t->path, places[i].line, places[i].column,
+				"no probe is '%s': expected an id or an '@family' that "
+				"`sentinel probes` lists, or one of a probe file given by "
+				"-p",
+				escape_text(text, sizeof(text), patterns[i], strlen(patterns[i])));
+	return 0;
+}
+
+int target_check_probes(const struct target *t, target_known_fn known, void *arg, struct diag *d)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < t->claims_n && r >= 0; i++)
+		r = check_patterns(t, t->claims[i].probes, t->claims[i].places, known, arg, d);
+	for (size_t i = 0; i < t->off_n && r >= 0; i++)
+		r = check_patterns(t, t->off[i].probes, t->off[i].places, known, arg, d);
+	return r;
+}
+
 /* ---- the capture's view ---- */
 
 const char *target_source_text(const struct target_source *s, char *out, size_t n)
