@@ -139,6 +139,7 @@ static void end_run(struct daemon *d)
 	/* Again: a daemon that was killed just before we began kept its lock until its taps were
 	 * gone. */
 	(void)!cgroup_sweep(NULL);
+	folders_sweep();
 	d->begun = false;
 }
 

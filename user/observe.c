@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/observe.h"
 
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "user/base/log.h"
 #include "user/base/mac.h"
+#include "user/rig/forbidden.h"
 #include "user/sense/sense.h"
 
 #define READY_TIMEOUT_MS 5000 /* for the far side to listen */
@@ -303,12 +305,35 @@ static int log_lane(struct observe *o, const struct lane *l)
 	return pipeline_log(o->pipeline, &ev);
 }
 
+/* It gets the listeners that no sandbox may reach, too; ours are closed then, so that with the far
+ * side they end. */
+static int start_farside(struct observe *o, const struct lane *l, const struct observe_opts *opts,
+			 struct diag *diag)
+{
+	struct farside_opts far = { .exe = opts->collector,
+				    .world_ns = l->world_ns,
+				    .lane = l->number,
+				    .epoch = l->epoch,
+				    .key = opts->key,
+				    .quiet = opts->sabotage & SABOTAGE_QUIET_COLLECTOR };
+	struct forbidden forbidden;
+	int err = forbidden_open(&forbidden, l, o->folder, diag);
+
+	if (err)
+		return err;
+	_Static_assert(FORBIDDEN_MAX <= FARSIDE_LISTEN_MAX, "");
+	far.listen_n = forbidden.n;
+	memcpy(far.listen, forbidden.at, sizeof(forbidden.at));
+	err = farside_start(&o->farsides[l->number], &far, diag);
+	forbidden_close(&forbidden);
+	return err;
+}
+
 static int make_lane(struct observe *o, uint32_t number, const struct observe_opts *opts,
 		     struct diag *diag)
 {
 	struct lane *l = &o->lanes[number];
 	struct lane_opts lane_opts = { .no_ipv6 = opts->sabotage & SABOTAGE_NO_IPV6 };
-	struct farside_opts far;
 	struct sense_lane taps;
 	int err = lane_make(l, number, 1, &lane_opts, diag);
 
@@ -330,13 +355,7 @@ static int make_lane(struct observe *o, uint32_t number, const struct observe_op
 	err = sense_attach_lane(o->sense, &taps, diag);
 	if (err || opts->sabotage & SABOTAGE_NO_COLLECTOR)
 		return err;
-	far = (struct farside_opts){ .exe = opts->collector,
-				     .world_ns = l->world_ns,
-				     .lane = number,
-				     .epoch = l->epoch,
-				     .key = opts->key,
-				     .quiet = opts->sabotage & SABOTAGE_QUIET_COLLECTOR };
-	return farside_start(&o->farsides[number], &far, diag);
+	return start_farside(o, l, opts, diag);
 }
 
 static int log_lanes(struct observe *o)
@@ -348,10 +367,25 @@ static int log_lanes(struct observe *o)
 	return err ? err : log_attach_all(o, false);
 }
 
+/* Every sandbox's user must be able to see into it. */
+static int make_folder(struct observe *o)
+{
+	int err;
+
+	o->folders = FOLDERS_NONE;
+	err = folder_make(&o->folders, 0, 0, o->folder);
+	if (err)
+		return err;
+	return chmod(o->folder, 0755) ? -errno : 0;
+}
+
 static int make_rig(struct observe *o, const struct observe_opts *opts, int cgroup_root,
 		    struct diag *d)
 {
 	int err = sense_attach_host(o->sense, cgroup_root, d);
+
+	if (!err)
+		err = step(make_folder(o), d, "make a folder below " FOLDER_PARENT);
 
 	for (uint32_t i = 1; i <= o->lanes_n && !err; i++)
 		err = make_lane(o, i, opts, d);
@@ -406,6 +440,8 @@ void observe_end(struct observe *o)
 		farside_stop(&o->farsides[i]);
 		lane_drop(&o->lanes[i]);
 	}
+	if (o->folders.path[0])
+		folders_done(&o->folders);
 	sense_free(o->sense);
 	*o = (struct observe){ .sense = NULL };
 }

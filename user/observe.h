@@ -40,6 +40,7 @@ struct observe { /* zeroed: nothing is there */
 	struct lane lanes[LANES_MAX + 1]; /* by number */
 	char folder[FOLDER_PATH_MAX];	  /* where the lanes' UNIX listeners are */
 	/* private */
+	struct folders folders;
 	struct farside farsides[LANES_MAX + 1];
 	struct counters seen;
 };

@@ -120,8 +120,7 @@ broken_target() {
 	holds "... with file, line and column" grep -q 'broken.yaml:3:1: ' "$tmp/broken.err"
 }
 
-# The first run makes /run/sentinel, which stays.
-mkdir -p "$lock_folder" "$tmp/small"
+mkdir -p "$tmp/small"
 begin_census
 note_machine "$tmp/was"
 same_machine "having done nothing"

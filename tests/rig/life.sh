@@ -10,6 +10,7 @@ tag=$$-$RANDOM$RANDOM
 mkdir "$tmp/temporary"
 
 lock_folder=/run/sentinel/lock
+folder_parent=/run/sentinel/dir
 cgroup_root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)
 
 # A function or command, whose processes can be told from everybody else's.
@@ -28,12 +29,16 @@ run_of() { # daemon
 		sed "s|.*/||; s| (deleted)||; q"
 }
 
-# Whether somebody lives who holds the lock of that run.
-is_locked() { # run
+# Whether somebody lives who holds a lock on it.
+is_held() { # path
 	local inode
 
-	inode=$(stat -c %i "$lock_folder/$1" 2>/dev/null) || return
+	inode=$(stat -c %i "$1" 2>/dev/null) || return
 	grep -q "FLOCK .*:$inode " /proc/locks
+}
+
+is_locked() { # run
+	is_held "$lock_folder/$1"
 }
 
 # ---- what there is: one thing a line, sorted ----
@@ -46,6 +51,18 @@ dead_runs() {
 		[ -e "$path" ] || continue
 		run=${path##*/}
 		is_locked "${run#sentinel-}" || echo "run $path"
+	done
+}
+
+# Files below /run/sentinel, but for the locks, and for the folders of live runs: they may be somebody
+# else's.
+run_files() {
+	local folder
+
+	find /run/sentinel -mindepth 1 ! -path "$lock_folder/*" ! -path "$folder_parent/*" 2>/dev/null
+	for folder in "$folder_parent"/*; do
+		[ -e "$folder" ] || continue
+		is_held "$folder" || find "$folder" 2>/dev/null
 	done
 }
 
@@ -97,8 +114,8 @@ census() {
 		ip -o link show | awk '{ print "link", $1, $2 }'
 		sed 's/^/mount /' /proc/self/mountinfo
 		find /sys/fs/bpf -mindepth 1 -printf 'pin %p\n'
-		find /dev/shm /run/sentinel "$tmp/temporary" -mindepth 1 ! -path "$lock_folder/*" \
-			-printf 'file %p\n' 2>/dev/null
+		find /dev/shm "$tmp/temporary" -mindepth 1 -printf 'file %p\n' 2>/dev/null
+		run_files | sed 's/^/file /'
 		find /var/lib/sentinel -name '.*' -printf 'file %p\n' 2>/dev/null
 		dead_runs
 		tagged_pids | while read -r pid; do
@@ -109,6 +126,7 @@ census() {
 }
 
 begin_census() {
+	mkdir -p "$lock_folder" "$folder_parent" # which stay
 	census >"$tmp/before"
 }
 
