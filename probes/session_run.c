@@ -21,6 +21,14 @@ static const struct {
 	{ "mapped-ipv6", probe_tcp_connect },
 	{ "tcp-fastopen", probe_tcp_fastopen },
 	{ "io-uring-connect", probe_io_uring_connect },
+	{ "http-post-direct", probe_http_post_direct },
+	{ "metadata-imds-v1", probe_metadata_imds_v1 },
+	{ "metadata-imds-v2", probe_metadata_imds_v2 },
+	{ "metadata-imds-v2-hop", probe_metadata_imds_v2 },
+	{ "metadata-gcp", probe_metadata_gcp },
+	{ "metadata-azure", probe_metadata_azure },
+	{ "metadata-ecs", probe_metadata_ecs },
+	{ "metadata-ipv6", probe_metadata_imds_v2 },
 };
 
 struct session {
