@@ -146,6 +146,33 @@ static void test_unprivileged(void **state)
 				 "CapAmb:\t0000000000000000\nNoNewPrivs:\t0\n");
 }
 
+/* A capability that it is given survives exec, also through a program that knows nothing of it. */
+static void test_capabilities(void **state)
+{
+	struct launch_opts o = opts(*state, NULL);
+	char out[4096];
+
+	o.caps = 1u << CAP_NET_RAW;
+	shell(o, "id -u; env grep -E '^Cap' /proc/self/status", out, sizeof(out));
+	assert_string_equal(out, "65534\n"
+				 "CapInh:\t0000000000002000\nCapPrm:\t0000000000002000\n"
+				 "CapEff:\t0000000000002000\nCapBnd:\t0000000000002000\n"
+				 "CapAmb:\t0000000000002000\n");
+}
+
+/* One that this machine has not is an error that says which step failed. */
+static void test_capability_unknown(void **state)
+{
+	char *const argv[] = { (char *)"true", NULL };
+	struct launch_opts o = opts(*state, argv);
+	struct diag d = { .text = "" };
+	struct launch l;
+
+	o.caps = 1ull << 63;
+	assert_true(launch_start(&l, &o, &d) < 0);
+	assert_non_null(strstr(d.text, "setting its capabilities"));
+}
+
 static void test_root(void **state)
 {
 	struct launch_opts o = opts(*state, NULL);
@@ -398,11 +425,12 @@ static void test_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_place),	   cmocka_unit_test(test_unprivileged),
-		cmocka_unit_test(test_root),	   cmocka_unit_test(test_inherits_nothing),
-		cmocka_unit_test(test_env),	   cmocka_unit_test(test_pipes),
-		cmocka_unit_test(test_status),	   cmocka_unit_test(test_failures),
-		cmocka_unit_test(test_done_kills), cmocka_unit_test(test_cgroup_kill),
+		cmocka_unit_test(test_place),	     cmocka_unit_test(test_unprivileged),
+		cmocka_unit_test(test_capabilities), cmocka_unit_test(test_capability_unknown),
+		cmocka_unit_test(test_root),	     cmocka_unit_test(test_inherits_nothing),
+		cmocka_unit_test(test_env),	     cmocka_unit_test(test_pipes),
+		cmocka_unit_test(test_status),	     cmocka_unit_test(test_failures),
+		cmocka_unit_test(test_done_kills),   cmocka_unit_test(test_cgroup_kill),
 		cmocka_unit_test(test_threads),
 	};
 

@@ -163,6 +163,40 @@ static void test_too_many(void **state unused_arg)
 	jobs_free(NULL);
 }
 
+/* What a probe needs the calibrators get, with baselines of their own; root has it already. */
+static void test_capabilities(void **state unused_arg)
+{
+	static const struct probe_manifest raw = { .p = { .name = "raw", .caps = 0x2000 } };
+	static const struct probe_manifest *const list[] = { &raw };
+	static struct target calibrator = { .name = "calibrator",
+					    .uid = 65534,
+					    .role = ROLE_ESCAPES };
+	static struct target root = { .name = "root", .role = ROLE_ESCAPES };
+	static const struct target *const targets[] = { &plain, &calibrator, &root };
+	const struct jobs_opts o = { .targets = targets,
+				     .targets_n = ARRAY_SIZE(targets),
+				     .probes = list,
+				     .probes_n = 1,
+				     .repeat = 1,
+				     .arms = ALL_ARMS,
+				     .trials_max = 60000 };
+	uint32_t first = 0, given = 0;
+	struct jobs *j = make(&o);
+
+	for (struct job *job; (job = jobs_take(j));) {
+		if (job->target)
+			assert_int_equal(job->key.caps, job->target == &calibrator ? 0x2000 : 0);
+		else
+			given += job->key.caps == 0x2000;
+		first += job->kind == JOB_BASELINE_FIRST;
+		(void)play(job);
+		jobs_finish(j, job);
+	}
+	assert_int_equal(first, 3);
+	assert_int_equal(given, 2); /* first and last */
+	jobs_free(j);
+}
+
 static void test_many_are_quick(void **state unused_arg)
 {
 	struct jobs_opts o = opts(1000);
@@ -186,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_last_baseline_waits_for_all_rounds),
 		cmocka_unit_test(test_give_back),
 		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_capabilities),
 		cmocka_unit_test(test_many_are_quick),
 	};
 

@@ -97,7 +97,7 @@ static struct job *add_job(struct jobs *j, struct base *base, enum job_kind kind
 
 static bool same_key(const struct base_key *a, const struct base_key *b)
 {
-	return a->probe == b->probe && a->far == b->far && a->uid == b->uid;
+	return a->probe == b->probe && a->far == b->far && a->uid == b->uid && a->caps == b->caps;
 }
 
 static struct base *base_of(struct jobs *j, const struct base_key *key)
@@ -125,9 +125,16 @@ static uint32_t arms_of(const struct jobs_opts *o, const struct target *t,
 	return t->role == ROLE_TARGET ? arms & o->arms : arms;
 }
 
+static uint64_t caps_of(const struct target *t, const struct probe_manifest *p)
+{
+	return t->role != ROLE_TARGET && t->uid != 0 ? p->p.caps : 0;
+}
+
 static void add_cell(struct jobs *j, const struct target *t, const struct probe_manifest *p)
 {
-	const struct base_key key = { .probe = p, .far = t->far, .uid = t->uid, .gid = t->gid };
+	const struct base_key key = {
+		.probe = p, .far = t->far, .uid = t->uid, .gid = t->gid, .caps = caps_of(t, p)
+	};
 	uint32_t arms = arms_of(j->o, t, p);
 	struct base *base = base_of(j, &key);
 

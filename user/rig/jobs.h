@@ -3,8 +3,8 @@
  * What a run consists of, and what of it may run now. Pure: it neither starts nor waits.
  *
  * A job is what one lane does without giving itself to another: a baseline trial, or a round of one
- * cell (on, off, on2). Rounds wait for the first baseline of their probe, uid and far side; the
- * last baseline waits for all those rounds.
+ * cell (on, off, on2). Rounds wait for the first baseline of their probe, uid, capabilities and far
+ * side; the last baseline waits for all those rounds.
  */
 #ifndef SENTINEL_JOBS_H
 #define SENTINEL_JOBS_H
@@ -15,12 +15,17 @@
 
 enum job_kind { JOB_BASELINE_FIRST, JOB_ROUND, JOB_BASELINE_LAST };
 
-/* What a baseline speaks for: the same probe, uid and far side. */
+/*
+ * What a baseline speaks for: the same probe, uid, capabilities and far side. What a probe needs is
+ * given to the calibrators alone: a target has what its platform gives it, and shows by a baseline
+ * without it what the host itself refuses.
+ */
 struct base_key {
 	const struct probe_manifest *probe;
 	enum far_side far;
 	uid_t uid;
 	gid_t gid;
+	uint64_t caps; /* bit per CAP_*; of uid 0 always none: it has its own */
 };
 
 struct job {

@@ -36,7 +36,7 @@ static const char *const step_text[] = {
 	[STEP_NETNS] = "entering its network namespace",
 	[STEP_SESSION] = "setting its session",
 	[STEP_USER] = "setting its user",
-	[STEP_CAPABILITIES] = "dropping its capabilities",
+	[STEP_CAPABILITIES] = "setting its capabilities",
 	[STEP_EXEC] = "executing it",
 	[STEP_KILLED] = "killed before it began (was its cgroup, or ours, killed earlier?)",
 };
@@ -101,23 +101,35 @@ static int child_user(const struct launch_opts *o)
 	return 0;
 }
 
-/* Needs CAP_SETPCAP, so it comes before the user is set. */
-static int child_drop_bounding(void)
+static bool is_kept(const struct launch_opts *o, unsigned long cap)
 {
-	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
-		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
-			return -errno;
-	return 0;
+	return cap < 64 && o->caps >> cap & 1;
 }
 
-static int child_drop_rest(void)
+/* Needs CAP_SETPCAP, so it comes before the user is set. */
+static int child_drop_bounding(const struct launch_opts *o)
+{
+	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		if (!is_kept(o, cap) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+			return -errno;
+	/* The new user's permitted ones stay; exec sets it back. */
+	return o->caps && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 ? -errno : 0;
+}
+
+static int child_set_capabilities(const struct launch_opts *o)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
 
+	for (int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)
+		sets[i].effective = sets[i].permitted = sets[i].inheritable =
+			(uint32_t)(o->caps >> (32 * i));
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
-	    syscall(SYS_capset, &head, none) < 0)
+	    syscall(SYS_capset, &head, sets) < 0)
 		return -errno;
+	for (unsigned long cap = 0; cap < 64; cap++)
+		if (is_kept(o, cap) && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
+			return -errno;
 	return 0;
 }
 
@@ -127,14 +139,14 @@ static int child_credentials(const struct launch_opts *o, enum step *step)
 
 	*step = STEP_CAPABILITIES;
 	if (o->uid != 0)
-		err = child_drop_bounding();
+		err = child_drop_bounding(o);
 	if (!err) {
 		*step = STEP_USER;
 		err = child_user(o);
 	}
 	if (!err && o->uid != 0) {
 		*step = STEP_CAPABILITIES;
-		err = child_drop_rest();
+		err = child_set_capabilities(o);
 	}
 	return err;
 }

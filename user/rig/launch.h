@@ -20,10 +20,11 @@ struct launch_opts {
 	 * that cgroup again: make a new one. */
 	int cgroup_fd;
 	int netns_fd; /* -1: ours */
-	/* No supplementary groups. A uid other than 0 also loses every capability, the inheritable,
-	 * ambient and bounding ones too, so that set-user-ID helpers gain none. no_new_privs stays
-	 * as it is. */
+	/* No supplementary groups. A uid other than 0 has these capabilities (bit per CAP_*) in all
+	 * of its sets, the ambient and bounding ones too, and no others: set-user-ID helpers gain
+	 * none. Root keeps its own. no_new_privs stays as it is. */
 	uint32_t uid, gid;
+	uint64_t caps;
 };
 
 struct launch {

@@ -93,6 +93,7 @@ static void describe_trial(const struct job *j, enum arm arm, uint32_t lane, str
 	t->repeat = j->repeat;
 	t->lane = lane;
 	t->uid = j->key.uid;
+	t->caps = j->key.caps;
 	t->dest = j->key.probe->p.dest;
 	t->dport = j->key.probe->port;
 	/* The daemon completes it, and wants to know of which family. */

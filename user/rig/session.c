@@ -143,7 +143,7 @@ int session_start(struct session *s, struct client *c, const struct ev_trial *t,
 		  const struct session_plan *p, int cgroup, int box, struct diag *d)
 {
 	struct launch_opts o = {
-		.cgroup_fd = cgroup, .netns_fd = box, .uid = p->uid, .gid = p->gid
+		.cgroup_fd = cgroup, .netns_fd = box, .uid = p->uid, .gid = p->gid, .caps = t->caps
 	};
 	char **argv = NULL;
 	int err;
