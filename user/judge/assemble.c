@@ -352,7 +352,7 @@ static bool taken_by_another(const struct ev_probe *probe, const struct trial_st
  * the lane's; or somebody took it, on a loopback or out of sight, since nobody refused it and
  * nothing dropped it; or it crossed B and died in the rig, where nothing belongs to a sandbox.
  *
- * A resolver or proxy of the sandbox's takes what is handed to it: where that goes, W sees.
+ * A resolver or proxy that the sandbox names takes what is handed to it: where that goes, W sees.
  */
 static bool left_unseen(const struct correlate *c, const struct trial_state *t)
 {
@@ -366,7 +366,7 @@ static bool left_unseen(const struct correlate *c, const struct trial_state *t)
 		return t->packet_elsewhere || GUARD(TAKEN_BY_ANOTHER, taken_by_another(probe, t));
 	if (t->drop[0] && t->drops >= t->sent)
 		return false;
-	if (probe->channel == CHANNEL_RESOLVER || probe->channel == CHANNEL_PROXY)
+	if (probe->channel == CHANNEL_RESOLVER || (probe->channel == CHANNEL_PROXY && !t->straight))
 		return t->packet_elsewhere;
 	return t->packet_elsewhere || t->call_accepted || (t->attempt_ns && !t->refused);
 }

@@ -3,6 +3,7 @@
  * Attempts: the decisive step of a probe's manifest, by the marked task or its descendants. A
  * launcher makes sockets and calls of its own, so that nothing else is one.
  */
+#include <linux/io_uring.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -55,12 +56,15 @@ static bool is_socket_type(const struct ev_probe *p, uint32_t type)
 }
 
 /* A secret has no address that anything could go to; a resolver is where the sandbox's own
- * configuration says. */
+ * configuration says. A UNIX socket has nothing but its name: a program may talk to a cache of host
+ * names, or through a pair of them to its console. */
 static bool is_destination(const struct trial_state *t, const struct ev_probe *p,
-			   const uint8_t daddr[16], uint32_t dport)
+			   const uint8_t daddr[16], uint32_t dport, const char *path)
 {
 	if (p->channel == CHANNEL_SECRET)
 		return false;
+	if (p->channel == CHANNEL_UNIX)
+		return path[0] && !strcmp(path, t->t.path);
 	if (p->channel == CHANNEL_RESOLVER && dport == DNS_PORT)
 		return true;
 	return trial_goes_to(t, daddr, dport);
@@ -78,6 +82,13 @@ static void attempted(struct trial_state *t, uint64_t time_ns)
 	t->attempt_ns = MAX(t->attempt_ns, time_ns);
 }
 
+/* What is refused there, or vanishes, went through nobody's hands. */
+static void attempted_straight(struct trial_state *t, uint64_t time_ns)
+{
+	t->straight = true;
+	attempted(t, time_ns);
+}
+
 /* For want of room, not by anybody's will: no attempt was made, and nothing was refused. */
 static bool is_shortage(int64_t ret)
 {
@@ -93,35 +104,50 @@ static bool is_still_going(int64_t ret)
 
 static void see_addr(struct trial_state *t, const struct ev_probe *p, const struct ev *ev)
 {
-	if (!is_destination(t, p, ev->addr.daddr, ev->addr.dport) ||
+	if (!is_destination(t, p, ev->addr.daddr, ev->addr.dport, ev->addr.path) ||
 	    !is_socket_type(p, ev->addr.type))
 		return;
 	t->call_addr_seen = true;
-	attempted(t, ev->time_ns);
+	attempted_straight(t, ev->time_ns);
 }
 
 static void see_send(struct trial_state *t, const struct ev_probe *p, const struct ev *ev)
 {
-	if (!is_destination(t, p, ev->send.daddr, ev->send.dport) ||
+	if (!is_destination(t, p, ev->send.daddr, ev->send.dport, "") ||
 	    !is_socket_type(p, ev->send.type) || ev->send.family != socket_family(p))
 		return;
 	if (GUARD(SHORTAGE, is_shortage(ev->send.ret)))
 		return;
-	attempted(t, ev->time_ns);
+	attempted_straight(t, ev->time_ns);
 	if (ev->send.ret >= 0)
 		t->call_accepted = true;
+}
+
+/* The way to a proxy, wherever that is. On its way to a resolver a program only asks for the name.
+ */
+static bool is_to_proxy(const struct ev_probe *p, const struct ev_call *call)
+{
+	return p->channel == CHANNEL_PROXY && !strcmp(call->name, "connect") &&
+	       (call->family == AF_INET || call->family == AF_INET6) && call->dport != DNS_PORT;
 }
 
 /* The first call of the channel: socket() of the probe's family and type, or what io_uring starts
  * with. Only its refusal is an attempt. */
 static bool is_refused_first(const struct ev_probe *p, const struct ev_call *call)
 {
-	if (call->ret >= 0)
+	if (is_still_going(call->ret))
 		return false;
 	if (!strcmp(call->name, "io_uring_setup"))
 		return p->channel == CHANNEL_TCP;
+	if (is_to_proxy(p, call))
+		return true;
 	return !strcmp(call->name, "socket") && call->family == socket_family(p) &&
 	       is_socket_type(p, (uint32_t)call->arg1);
+}
+
+static bool is_open(const struct ev_call *call)
+{
+	return !strncmp(call->name, "open", 4);
 }
 
 struct own_token {
@@ -142,7 +168,7 @@ static bool hands_over_token(const struct correlate *c, const struct trial_state
 {
 	struct own_token own = { .trial = t->t.id };
 
-	if (shape_of(p)->by_token && call->data_cap)
+	if (shape_of(p)->by_token && call->data_cap && !is_open(call))
 		match_scan(c->tokens, NULL, call->data,
 			   MIN(call->data_cap, (uint32_t)sizeof(call->data)), matched, &own);
 	return own.found;
@@ -151,7 +177,7 @@ static bool hands_over_token(const struct correlate *c, const struct trial_state
 /* A file of the planted secret is opened, or looked for. */
 static bool opens_secret(const struct ev_probe *p, const struct ev_call *call)
 {
-	return p->channel == CHANNEL_SECRET && p->step[0] && !strncmp(call->name, "open", 4) &&
+	return p->channel == CHANNEL_SECRET && p->step[0] && is_open(call) &&
 	       memmem(call->data, MIN(call->data_cap, (uint32_t)sizeof(call->data)), p->step,
 		      strlen(p->step));
 }
@@ -160,14 +186,15 @@ static void see_call(const struct correlate *c, struct trial_state *t, const str
 		     const struct ev *ev)
 {
 	const struct ev_call *call = &ev->call;
+	bool straight = call->family && is_destination(t, p, call->daddr, call->dport, call->path);
 	bool token = hands_over_token(c, t, p, call);
 
-	if (!token && !is_refused_first(p, call) && !opens_secret(p, call) &&
-	    !(call->family && is_destination(t, p, call->daddr, call->dport)))
+	if (!token && !straight && !is_refused_first(p, call) && !opens_secret(p, call))
 		return;
 	if (GUARD(SHORTAGE, is_shortage(call->ret)))
 		return;
 	attempted(t, ev->time_ns);
+	t->straight |= straight;
 	if (is_still_going(call->ret)) {
 		t->call_accepted = true;
 		t->token_inside |= token;
@@ -181,8 +208,12 @@ static void see_call(const struct correlate *c, struct trial_state *t, const str
  * deadline can have caused. */
 static void see_uring(struct trial_state *t, const struct ev_probe *p, const struct ev *ev)
 {
+	bool unknown = ev->flags & SNT_F_PARTIAL;
 	int res = ev->uring.res;
 
+	if (!unknown && ev->uring.opcode != IORING_OP_CONNECT &&
+	    ev->uring.opcode != IORING_OP_SOCKET)
+		return;
 	if (p->channel != CHANNEL_TCP ||
 	    (res != -EACCES && res != -EPERM && res != -ENETUNREACH && res != -EADDRNOTAVAIL))
 		return;
@@ -190,11 +221,15 @@ static void see_uring(struct trial_state *t, const struct ev_probe *p, const str
 	t->refused = -res;
 }
 
+/* Whatever else was refused: somebody took this one. */
 static void see_state(struct trial_state *t, const struct ev_probe *p, const struct ev *ev)
 {
-	if (channel_protocol(p) == IPPROTO_TCP && ev->state.newstate == TCP_ESTABLISHED &&
-	    trial_goes_to(t, ev->state.daddr, ev->state.dport))
-		t->established = true;
+	if (channel_protocol(p) != IPPROTO_TCP || ev->state.newstate != TCP_ESTABLISHED ||
+	    !trial_goes_to(t, ev->state.daddr, ev->state.dport))
+		return;
+	attempted_straight(t, ev->time_ns);
+	t->established = true;
+	t->call_accepted = true;
 }
 
 void attempt_push(struct correlate *c, const struct ev *ev)

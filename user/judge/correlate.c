@@ -152,9 +152,11 @@ struct trial_state *trial_by_dest(struct correlate *c, uint32_t lane, const uint
 	return t && trial_goes_to(t, daddr, dport) ? t : NULL;
 }
 
+/* Which address a platform gives to a sibling is known only once that runs, after its trial was
+ * registered: its port, which nothing else has, must do. */
 bool trial_goes_to(const struct trial_state *t, const uint8_t daddr[16], uint32_t dport)
 {
-	return !memcmp(t->t.daddr, daddr, 16) && t->t.dport == dport;
+	return t->t.dport == dport && (t->t.dest == DEST_SIBLING || !memcmp(t->t.daddr, daddr, 16));
 }
 
 static uint64_t hash_text(uint64_t h, const char *text)
@@ -468,6 +470,9 @@ int correlate_push(struct correlate *c, const struct ev *ev)
 	case EV_STATE:
 	case EV_URING:
 		attempt_push(c, ev);
+		return 0;
+	case EV_ENV:
+		plant_see_env(c, ev);
 		return 0;
 	case EV_PACKET:
 	case EV_DROP:

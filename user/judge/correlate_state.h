@@ -49,6 +49,14 @@ struct plant_state {
 	uint8_t mac[EV_MAC_BYTES];
 };
 
+/* What could be a secret in the environments that programs were given. A launcher's has two, the
+ * secret and its twin; those of a sandbox's own making come later. */
+#define SEEN_SECRETS_MAX 8
+struct seen_secrets {
+	uint32_t n;
+	uint8_t at[SEEN_SECRETS_MAX][EV_NONCE_BYTES];
+};
+
 struct canary_count {
 	uint32_t before, before_seen, after, after_seen;
 };
@@ -67,6 +75,8 @@ struct trial_state {
 	bool has_answer, answered; /* answered: checked at the end, the key comes last */
 	uint8_t answer[EV_MAC_BYTES];
 	struct plant_state secret, twin;
+	struct seen_secrets seen_outside, seen_inside; /* the session and what it starts: inside */
+	bool planted;				       /* the secret was seen outside */
 	char view[EV_NAME_MAX];
 
 	/* A */
@@ -75,6 +85,7 @@ struct trial_state {
 	bool call_addr_seen; /* a cgroup address hook saw it, so no LSM or seccomp came before */
 	int refused;	     /* errno of a refused decisive call, 0 = none */
 	bool refused_no_enter;
+	bool straight;		 /* an attempt at its own destination, through nobody's hands */
 	bool established;	 /* a TCP connection to its destination was made */
 	bool token_inside;	 /* its token on its way to a forbidden listener */
 	bool packet_a, packet_b; /* its own packets seen inside / at B */
@@ -200,8 +211,10 @@ int witness_self(struct correlate *c, const uint8_t token[EV_NONCE_BYTES],
 int quote_keep(struct correlate *c, const struct ev *ev, const struct packet *p) must_check;
 int quotes_settle(struct correlate *c) must_check;
 
-/* plant.c: whose planted secrets and twins were read, once the key is known; whether a session of a
- * secret's probe could have read anything at all (true for every other probe). */
+/* plant.c: what the kernel saw of an environment (EV_ENV); whose planted secrets and twins were
+ * read, once the key is known; whether a session of a secret's probe could have read anything at
+ * all (true for every other probe). */
+void plant_see_env(struct correlate *c, const struct ev *ev);
 void plants_settle(struct correlate *c);
 bool plant_was_readable(const struct correlate *c, const struct trial_state *t);
 

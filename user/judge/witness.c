@@ -74,15 +74,22 @@ static uint64_t flow_key(uint32_t lane, const struct packet *p)
 	return h ? h : 1;
 }
 
+/* A record of the far side's log was seen in no lane: it says itself whose far side that was. */
+static uint32_t lane_of(const struct ev *ev)
+{
+	return ev->type == EV_RECEIVED ? ev->received.lane : ev->lane;
+}
+
 /* Whether another trial was in its arm, in this lane, when the record was made. */
 static bool another_runs(const struct correlate *c, const struct trial_state *t,
 			 const struct ev *ev)
 {
 	const struct trial_state *last;
+	uint32_t lane = lane_of(ev);
 
-	if (ev->lane >= SNT_SLOT_MAX || !c->last_trial[ev->lane])
+	if (lane >= SNT_SLOT_MAX || !c->last_trial[lane])
 		return false;
-	last = &c->trials.at[c->last_trial[ev->lane] - 1];
+	last = &c->trials.at[c->last_trial[lane] - 1];
 	return last->t.id != t->t.id && ev->time_ns >= last->new_ns &&
 	       (!last->end_ns || ev->time_ns <= last->end_ns);
 }
@@ -128,6 +135,15 @@ static void matched_at_tap(void *arg, uint32_t trial, enum match_form form unuse
 	t->token_tap = true;
 }
 
+/* The log has no sender: after the arm it only confirms what the tap found to be the trial's, or A,
+ * while no other sandbox is at work that could have read the token. */
+static bool is_too_late(const struct correlate *c, const struct trial_state *t, const struct ev *ev)
+{
+	if (!t->end_ns || ev->time_ns <= t->end_ns || t->token_tap)
+		return false;
+	return !ev->received.forbidden || !t->token_inside || another_runs(c, t, ev);
+}
+
 static void matched_in_log(void *arg, uint32_t trial, enum match_form form unused_arg)
 {
 	struct correlate *c = arg;
@@ -140,13 +156,12 @@ static void matched_in_log(void *arg, uint32_t trial, enum match_form form unuse
 	add_record(t, c->now->id);
 	if (GUARD(TOKEN_OF_ANOTHER_LANE, r->lane != t->t.lane)) {
 		t->elsewhere = true;
+		c->now_elsewhere = true;
 		return;
 	}
-	/* The log has no sender: after the arm it only confirms what the tap, or A, found to be the
-	 * trial's. */
-	if (t->end_ns && c->now->time_ns > t->end_ns && !t->token_tap &&
-	    !(r->forbidden && t->token_inside)) {
+	if (GUARD(LOG_TOO_LATE, is_too_late(c, t, c->now))) {
 		t->elsewhere |= r->forbidden; /* no tap at W says so */
+		c->now_elsewhere = true;
 		return;
 	}
 	t->token_log = true;
@@ -257,6 +272,16 @@ static bool is_self(struct correlate *c, const struct packet *p, const struct ev
 
 /* ---- packets ---- */
 
+static struct trial_state *newest_trial(struct correlate *c, uint32_t lane, const struct packet *p)
+{
+	struct trial_state *t = trial_by_dest(c, lane, p->dst, p->dport);
+
+	if (t || lane >= SNT_SLOT_MAX)
+		return t;
+	t = trial_get(c, c->last_trial[lane]);
+	return t && t->t.dest == DEST_SIBLING && trial_goes_to(t, p->dst, p->dport) ? t : NULL;
+}
+
 /*
  * Where trials share a destination, the newest has it, unless A saw whose socket sends: a
  * connection of an earlier trial goes on after its end, and is never the newest one's signal.
@@ -264,7 +289,7 @@ static bool is_self(struct correlate *c, const struct packet *p, const struct ev
 static struct trial_state *addressed_trial(struct correlate *c, const struct packet *p,
 					   uint32_t lane)
 {
-	struct trial_state *t = p->transport ? trial_by_dest(c, lane, p->dst, p->dport) : NULL;
+	struct trial_state *t = p->transport ? newest_trial(c, lane, p) : NULL;
 	const struct ev_probe *probe;
 	uint32_t sender;
 
@@ -287,14 +312,14 @@ static bool is_signal(const struct packet *p)
 
 static int unexplained(struct correlate *c, const struct ev *ev, const struct packet *p)
 {
-	struct unexplained_state s = { .lane = ev->lane, .time_ns = ev->time_ns, .id = ev->id };
+	struct unexplained_state s = { .lane = lane_of(ev), .time_ns = ev->time_ns, .id = ev->id };
 
-	if (ev->lane >= SNT_SLOT_MAX)
+	if (s.lane >= SNT_SLOT_MAX)
 		return -EBADMSG;
 	if (p && p->transport)
-		(void)idmap_get(&c->by_flow, flow_key(ev->lane, p), &s.sender);
-	if (c->unexplained_of[ev->lane]++ >= UNEXPLAINED_MAX) {
-		c->unexplained_overflow[ev->lane] = true;
+		(void)idmap_get(&c->by_flow, flow_key(s.lane, p), &s.sender);
+	if (c->unexplained_of[s.lane]++ >= UNEXPLAINED_MAX) {
+		c->unexplained_overflow[s.lane] = true;
 		return 0;
 	}
 	return list_add(&c->unexplained, s);
@@ -464,11 +489,13 @@ int witness_received(struct correlate *c, const struct ev *ev)
 
 	c->now = ev;
 	c->now_matched = 0;
+	c->now_elsewhere = false;
 	match_scan(c->tokens, NULL, r->data, r->data_len, matched_in_log, c);
 	if (r->dport == DNS_PORT)
 		scan_dns(c, r->data, r->data_len, matched_in_log);
-	/* What nobody can read has reached it all the same. */
-	if (GUARD(FORBIDDEN_UNEXPLAINED, r->forbidden && !c->now_matched))
+	/* What nobody can read has reached it all the same; so has what nobody knows the sender of.
+	 */
+	if (GUARD(FORBIDDEN_UNEXPLAINED, r->forbidden && (!c->now_matched || c->now_elsewhere)))
 		return unexplained(c, ev, NULL);
 	return 0;
 }
