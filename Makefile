@@ -27,7 +27,7 @@ MAN := $(patsubst user/man/%.scd,%,$(wildcard user/man/*.scd))
 # ---- tools and flags ----------------------------------------------------------------------------
 # Libraries by pkg-config's names, each with the oldest version that will do.
 PKGS := libbpf:1.1 libelf:0.180 zlib:1.2.11 libnl-3.0:3.5 libnl-route-3.0:3.5 json-c:0.15 \
-	yaml-0.1:0.2 libcrypto:3.0
+	yaml-0.1:0.2 libcrypto:3.0 libssl:3.0
 TEST_PKGS := cmocka:1.1
 V ?= 0
 ifeq ($(V),0)
@@ -47,7 +47,7 @@ WARN := -Wall -Wextra -Werror -Wformat=2 -Wshadow -Wundef -Wvla -Wmissing-protot
 	-Wstrict-prototypes -Wpointer-arith -Wwrite-strings -fno-common
 CPPFLAGS := -I. -I$(O)/gen -D_GNU_SOURCE
 CFLAGS := -std=gnu17 $(OPT) $(WARN) $(HARDEN) $(SANFLAGS) $(EXTRA_CFLAGS)
-LDFLAGS := -pie -Wl,-z,relro,-z,now $(SANFLAGS)
+LDFLAGS := -pie -Wl,-z,relro,-z,now -Wl,--as-needed $(SANFLAGS)
 # Asked once, and only where something is compiled: by then $(O)/packages says that all are there.
 pkg_names = $(foreach p,$(1),$(firstword $(subst :, ,$(p))))
 PKG_CFLAGS = $(eval PKG_CFLAGS := $(shell pkg-config --cflags $(call pkg_names,$(PKGS))))$(PKG_CFLAGS)
@@ -118,7 +118,8 @@ $(O)/sentineld $(O)/sentinel:
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(PKG_LIBS) -pthread
 
 # Probes run in other roots and namespaces, so they bring everything with them. No sanitizer: it
-# needs a dynamic loader.
+# needs a dynamic loader. --no-warnings: libcrypto could look up names and load modules, for which a
+# static program would need the C library's own; nothing here asks it to.
 STATIC_CFLAGS := -std=gnu17 -O2 -g $(WARN) -fstack-protector-strong
 $(O)/static/%.o: %.c Makefile | $(O)/packages
 	$(call msg,CC,$< (static))
@@ -131,7 +132,8 @@ $(O)/sentinel-collector: $(patsubst %.c,$(O)/static/%.o,$(wildcard probes/collec
 $(O)/sentinel-confine: $(patsubst %.c,$(O)/static/%.o,$(wildcard probes/confine/*.c)) $(STATIC_BASE)
 $(O)/sentinel-probe $(O)/sentinel-collector $(O)/sentinel-confine:
 	$(call msg,LINK,$@ (static))
-	$(Q)$(CC) -static -Wl,--gc-sections -o $@ $(filter %.o,$^) -lcrypto -pthread
+	$(Q)$(CC) -static -Wl,--gc-sections -Wl,--no-warnings -o $@ $(filter %.o,$^) \
+		-lssl -lcrypto -pthread
 
 # ---- kernel side --------------------------------------------------------------------------------
 BPF_CFLAGS := -O2 -g -mcpu=v3 -target bpf -D__TARGET_ARCH_$(subst x86_64,x86,$(subst aarch64,arm64,$(shell uname -m))) \

@@ -55,7 +55,7 @@ wanted() {
 		libbpf-dev libelf-dev zlib1g-dev | loading the kernel side
 		libnl-3-dev libnl-route-3-dev | making the rig's namespaces and links
 		libjson-c-dev libyaml-dev | reading records and target files
-		libssl-dev | digests and proofs
+		libssl-dev | digests, proofs and TLS
 		scdoc | manual pages
 		util-linux bubblewrap systemd-container | the sandboxes that are tested by default
 		libcmocka-dev libldns-dev | unit tests, and the oracle of the DNS parser

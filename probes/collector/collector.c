@@ -67,7 +67,7 @@ static void respond(const struct collector *c, enum service service, const uint8
 		return;
 	}
 	has_token = message_find_token(msg, len, token, &ret->token_off);
-	if (service == SERVICE_HTTP) {
+	if (service == SERVICE_HTTP || service == SERVICE_HTTPS) {
 		respond_site(c, local, msg, len, ret);
 	} else if (has_token) {
 		ret->proves = true;
@@ -75,21 +75,21 @@ static void respond(const struct collector *c, enum service service, const uint8
 	}
 }
 
-/* Of a message its head is logged; where the token lies beyond that, from the token on. */
-static void log_message(struct collector *c, const struct listener *l, const struct endpoints *ends,
-			const uint8_t *msg, size_t len, const struct answer *a, bool sent)
+/* What came to l. Of a message its head is logged; where the token lies beyond that, from the token
+ * on. */
+static void log_message(struct collector *c, const struct listener *l, struct received r,
+			const struct answer *a, bool sent)
 {
 	bool beyond = a->token_off + MESSAGE_TOKEN_TEXT_BYTES > RECEIVED_DATA_MAX;
 	size_t off = beyond ? a->token_off : 0;
-	struct received r = { .time_ns = mono_ns(),
-			      .proto = l->proto,
-			      .path = l->path,
-			      .forbidden = l->forbidden,
-			      .ends = *ends,
-			      .answered = a->proves && sent,
-			      .data = msg + off,
-			      .len = len - off };
 
+	r.time_ns = mono_ns();
+	r.proto = l->proto;
+	r.path = l->path;
+	r.forbidden = l->forbidden;
+	r.answered = a->proves && sent;
+	r.data += off;
+	r.len -= off;
 	if (!c->quiet)
 		receive_log_add(&c->log, &r);
 }
@@ -104,14 +104,17 @@ static void serve_datagram(struct collector *c, const struct listener *l, const 
 	respond(c, l->service, d->ends.dst, d->data, d->len, &a);
 	if (a.len)
 		sent = listener_answer(l, d, a.bytes, a.len);
-	log_message(c, l, &d->ends, d->data, d->len, &a, sent);
+	log_message(c, l, (struct received){ .ends = d->ends, .data = d->data, .len = d->len }, &a,
+		    sent);
 }
 
 /* The kernel is told to leave it to us: a payload with a token comes back as its answer, any other
  * as it is. What is logged is the payload. */
 static void serve_echo(struct collector *c, const struct listener *l, const struct datagram *d)
 {
-	const uint8_t *payload = d->data + ECHO_HEADER_BYTES;
+	struct received r = { .ends = d->ends,
+			      .data = d->data + ECHO_HEADER_BYTES,
+			      .len = d->len - ECHO_HEADER_BYTES };
 	bool v6 = l->family == AF_INET6, sent = false;
 	uint8_t proof[ECHO_HEADER_BYTES + REPLY_MAX], *reply = d->data;
 	size_t len = d->len;
@@ -119,7 +122,7 @@ static void serve_echo(struct collector *c, const struct listener *l, const stru
 
 	if (d->len < ECHO_HEADER_BYTES)
 		return;
-	respond(c, SERVICE_TEXT, d->ends.dst, payload, d->len - ECHO_HEADER_BYTES, &a);
+	respond(c, SERVICE_TEXT, d->ends.dst, r.data, r.len, &a);
 	if (a.proves) {
 		memcpy(proof, d->data, ECHO_HEADER_BYTES);
 		memcpy(proof + ECHO_HEADER_BYTES, a.bytes, a.len);
@@ -130,7 +133,7 @@ static void serve_echo(struct collector *c, const struct listener *l, const stru
 		echo_make_reply(v6, reply, len);
 		sent = listener_answer(l, d, reply, len);
 	}
-	log_message(c, l, &d->ends, payload, d->len - ECHO_HEADER_BYTES, &a, sent);
+	log_message(c, l, r, &a, sent);
 }
 
 static void serve_datagrams(struct collector *c, struct listener *l)
@@ -155,9 +158,7 @@ static void serve_datagrams(struct collector *c, struct listener *l)
 
 /* ---- connections ---- */
 
-/* What can't be sent whole ends the connection: half an answer would make the next one unreadable,
- * and who doesn't read gets no queue here. */
-static bool send_answer(const struct connection *conn, const struct answer *a)
+static bool send_answer(struct connection *conn, const struct answer *a)
 {
 	uint8_t framed[2 + sizeof(a->bytes)];
 	size_t prefix = conn->from->service == SERVICE_DNS ? 2 : 0;
@@ -165,11 +166,7 @@ static bool send_answer(const struct connection *conn, const struct answer *a)
 	framed[0] = (uint8_t)(a->len >> 8);
 	framed[1] = (uint8_t)a->len;
 	memcpy(framed + prefix, a->bytes, a->len);
-	if (send(conn->fd, framed, prefix + a->len, MSG_DONTWAIT | MSG_NOSIGNAL) ==
-	    (ssize_t)(prefix + a->len))
-		return true;
-	(void)shutdown(conn->fd, SHUT_RDWR);
-	return false;
+	return connection_send(conn, framed, prefix + a->len);
 }
 
 static void serve_message(void *arg, struct connection *conn, const uint8_t *msg, size_t len,
@@ -185,7 +182,10 @@ static void serve_message(void *arg, struct connection *conn, const uint8_t *msg
 		sent = send_answer(conn, &a);
 	if (a.closes)
 		connection_finish(conn);
-	log_message(c, conn->from, &conn->ends, msg, len, &a, sent);
+	log_message(c, conn->from,
+		    (struct received){
+			    .ends = conn->ends, .data = msg, .len = len, .tls = conn->deciphered },
+		    &a, sent);
 }
 
 static int watch(struct collector *c, int op, int fd, uint32_t events, enum source source,

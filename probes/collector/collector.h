@@ -6,6 +6,7 @@
  *   tcp/9000, udp/9001   a line "SENTINEL <token>"      "SENTINEL-ANSWER <64 hex>\n"
  *   udp/53, tcp/53       authoritative for sentinel.test  (zone.h)
  *   tcp/80               HTTP, and metadata services       (site.h)
+ *   tcp/443              the same by TLS, with a certificate that nobody has signed
  *   ICMP echo            a payload with a token: its answer; any other: as it is
  *
  * and over those that it is given: in the namespaces of a lane's other places, where no sandbox may

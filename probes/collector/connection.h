@@ -5,6 +5,7 @@
 
 #include "probes/collector/http_request.h"
 #include "probes/collector/listener.h"
+#include "probes/collector/tls.h"
 
 #define CONNECTION_MAX 256
 #define CONNECTION_BYTES_MAX (64u << 10) /* read in a connection's life; then it is closed */
@@ -21,18 +22,24 @@ struct connection {
 	uint32_t total;	    /* bytes read so far */
 	uint32_t len;	    /* of buf */
 	bool done;	    /* what still comes is read and thrown away */
+	/* SERVICE_HTTPS: NULL until something comes */
+	struct tls *tls;
+	bool greeted;	 /* its hello is with the sink; until then it is in buf as it came */
+	bool deciphered; /* what is in buf */
 	uint8_t buf[CONNECTION_BUFFER_BYTES];
 };
 
 struct connections {
 	struct connection at[CONNECTION_MAX];
 	uint32_t open;
-	uint64_t evicted; /* closed for a newer one */
+	struct tls_server *tls; /* NULL until the first that needs it: start stays fast */
+	uint64_t evicted;	/* closed for a newer one */
 };
 
 /* Who takes the messages. */
 struct message_sink {
-	/* A whole message, or with `whole` false what a connection left behind that is none. */
+	/* A whole message; or with `whole` false what a connection left behind that is none, or
+	 * how a TLS handshake began: the server's name is in there, in clear. */
 	void (*fn)(void *arg, struct connection *c, const uint8_t *msg, size_t len, bool whole);
 	void *arg;
 };
@@ -59,6 +66,10 @@ void connections_expire(struct connections *t, uint64_t now_ns, const struct mes
  */
 void connection_read(struct connections *t, struct connection *c, uint64_t now_ns,
 		     const struct message_sink *sink);
+
+/* Sends all of it. What can't be sent whole ends the connection: half an answer would make the next
+ * one unreadable, and who doesn't read gets no queue here. */
+bool connection_send(struct connection *c, const void *data, size_t len);
 
 /* We said the last word: what is still sent is read, lest the kernel's reset overtakes the word,
  * and dropped. */

@@ -10,9 +10,9 @@
 
 #include "probes/collector/receive_log.h"
 
-enum service { SERVICE_TEXT, SERVICE_DNS, SERVICE_HTTP, SERVICE_ECHO };
+enum service { SERVICE_TEXT, SERVICE_DNS, SERVICE_HTTP, SERVICE_HTTPS, SERVICE_ECHO };
 
-#define LISTENER_OWN_MAX 12 /* five ports and ICMP, two families */
+#define LISTENER_OWN_MAX 14 /* six ports and ICMP, two families */
 #define LISTENER_GIVEN_MAX 8
 #define LISTENER_PATH_MAX 109 /* sun_path, and its NUL */
 

@@ -88,6 +88,8 @@ static void format_received(struct json_out *j, const struct received *r)
 	json_u32(j, "dport", r->ends.dport);
 	if (r->path[0])
 		json_text(j, "path", r->path);
+	if (r->tls)
+		json_boolean(j, "tls", true);
 	if (r->forbidden)
 		json_boolean(j, "forbidden", true);
 	json_boolean(j, "answered", r->answered);

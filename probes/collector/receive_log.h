@@ -5,6 +5,7 @@
  *   {"ready":true}
  *   {"time":"<CLOCK_MONOTONIC ns>","proto":"udp","src":"...","sport":N,"dst":"...","dport":N,
  *    "answered":true,"data":"<hexadecimal>"}
+ *                   "tls":true where the data came by TLS and was deciphered
  *                   "forbidden":true where no sandbox may reach the listener; "path":"...", '@'
  * first where it is an abstract name, where "proto" is "unix"
  *   {"lost":N}      N messages since the last such line are missing before this point
@@ -36,6 +37,7 @@ struct received {
 	const char *proto; /* "tcp", "udp", "icmp", "icmp6", "unix" */
 	struct endpoints ends;
 	const char *path; /* of an AF_UNIX listener, else "" */
+	bool tls;	  /* data was deciphered */
 	bool forbidden;	  /* no sandbox may reach the listener */
 	bool answered;	  /* ours was handed to the kernel, whole */
 	const uint8_t *data;

@@ -2,7 +2,6 @@
 #include "probes/collector/reply.h"
 
 #include <stdarg.h>
-#include <time.h>
 
 static const char *reason(int status)
 {
@@ -30,31 +29,48 @@ static const char *reason(int status)
 	return "Internal Server Error";
 }
 
-static bool utc(uint64_t unix_s, struct tm *ret)
-{
-	time_t t = (time_t)MIN(unix_s, (uint64_t)INT32_MAX);
+struct utc {
+	unsigned int year, month, day, hour, minute, second, weekday; /* 1.., 1.., Sunday is 0 */
+};
 
-	return gmtime_r(&t, ret);
+/* gmtime_r() would ask the environment for a time zone and read its file. Days are counted from the
+ * first of March, year 0: leap days are then the last of their year. */
+static struct utc utc_of(uint64_t unix_s)
+{
+	uint64_t s = MIN(unix_s, (uint64_t)UINT32_MAX), days = s / 86400 + 719468;
+	unsigned int era = (unsigned int)(days / 146097), in_era = (unsigned int)(days % 146097);
+	unsigned int year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
+	unsigned int in_year = in_era - (365 * year + year / 4 - year / 100);
+	unsigned int month = (5 * in_year + 2) / 153; /* 0 is March */
+
+	return (struct utc){ .year = 400 * era + year + (month >= 10),
+			     .month = month < 10 ? month + 3 : month - 9,
+			     .day = in_year - (153 * month + 2) / 5 + 1,
+			     .hour = (unsigned int)(s % 86400 / 3600),
+			     .minute = (unsigned int)(s % 3600 / 60),
+			     .second = (unsigned int)(s % 60),
+			     .weekday = (unsigned int)((s / 86400 + 4) % 7) };
 }
 
 const char *reply_time(uint64_t unix_s, char out[REPLY_TIME_MAX])
 {
-	struct tm tm;
+	struct utc t = utc_of(unix_s);
 
-	out[0] = '\0';
-	if (utc(unix_s, &tm))
-		(void)strftime(out, REPLY_TIME_MAX, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	(void)str_format(out, REPLY_TIME_MAX, "%04u-%02u-%02uT%02u:%02u:%02uZ", t.year, t.month,
+			 t.day, t.hour, t.minute, t.second);
 	return out;
 }
 
-/* RFC 9110 5.6.7; the names are the C locale's. */
+/* RFC 9110 5.6.7 */
 static const char *http_date(uint64_t unix_s, char out[REPLY_TIME_MAX])
 {
-	struct tm tm;
+	static const char days[] = "SunMonTueWedThuFriSat";
+	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	struct utc t = utc_of(unix_s);
 
-	out[0] = '\0';
-	if (utc(unix_s, &tm))
-		(void)strftime(out, REPLY_TIME_MAX, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	(void)str_format(out, REPLY_TIME_MAX, "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT",
+			 days + 3 * t.weekday, t.day, months + 3 * (t.month - 1), t.year, t.hour,
+			 t.minute, t.second);
 	return out;
 }
 

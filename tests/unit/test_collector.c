@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -411,6 +412,150 @@ static void test_metadata(void **state unused_arg)
 	assert_proves(reply);
 	(void)close(fd[0]);
 	(void)close(fd[1]);
+	far_stop(f);
+}
+
+/* ---- HTTPS ---- */
+
+#define SNI H32 ".https-post.sentinel.test"
+
+/* A client as any: it believes every certificate. */
+static SSL *tls_dial(int fd, int version)
+{
+	static SSL_CTX *ctx;
+	SSL *ssl;
+
+	if (!ctx)
+		ctx = SSL_CTX_new(TLS_client_method());
+	ssl = SSL_new(ctx);
+	assert_non_null(ssl);
+	assert_int_equal(SSL_set_max_proto_version(ssl, version), 1);
+	assert_int_equal(SSL_set_tlsext_host_name(ssl, SNI), 1);
+	assert_int_equal(SSL_set_fd(ssl, fd), 1);
+	assert_int_equal(SSL_connect(ssl), 1);
+	assert_int_equal(SSL_version(ssl), version);
+	return ssl;
+}
+
+static void tls_say(SSL *ssl, const char *text)
+{
+	assert_int_equal(SSL_write(ssl, text, (int)strlen(text)), strlen(text));
+}
+
+/* A short reply comes in one record. */
+static void tls_hear(SSL *ssl, char *out, size_t n)
+{
+	int got = SSL_read(ssl, out, (int)n - 1);
+
+	assert_true(got > 0);
+	out[got] = '\0';
+}
+
+static void test_https(void **state unused_arg)
+{
+	static const int versions[] = { TLS1_3_VERSION, TLS1_2_VERSION };
+	char reply[4096], line[4096], sni[2 * sizeof(SNI)], post[2 * sizeof(POST)];
+	struct far *f;
+
+	if (no_namespace)
+		skip();
+	f = far_start(false);
+	hex_encode(sni, SNI, strlen(SNI));
+	hex_encode(post, POST, strlen(POST));
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
+		cleanup_fd int fd = dial(SOCK_STREAM, 443);
+		SSL *ssl = tls_dial(fd, versions[i]);
+
+		next_line(f, line, sizeof(line)); /* its hello, as it came */
+		assert_non_null(strstr(line, "\"dport\":443,\"answered\":false,\"data\":\"1603"));
+		assert_non_null(strstr(line, sni));
+		for (int twice = 0; twice < 2; twice++) {
+			tls_say(ssl, POST);
+			tls_hear(ssl, reply, sizeof(reply));
+			assert_proves(reply);
+			next_line(f, line, sizeof(line));
+			assert_non_null(strstr(line, "\"proto\":\"tcp\",\"src\":"));
+			assert_non_null(strstr(line, "\"dport\":443,\"tls\":true,\"answered\":true,"
+						     "\"data\":\""));
+			assert_non_null(strstr(line, post));
+		}
+		tls_say(ssl, "GET / HTTP/1.0\r\n\r\n");
+		tls_hear(ssl, reply, sizeof(reply));
+		assert_non_null(strstr(reply, "\r\nConnection: close\r\n"));
+		assert_int_equal(SSL_read(ssl, reply, 1), 0);
+		assert_int_equal(SSL_get_error(ssl, 0), SSL_ERROR_ZERO_RETURN);
+		next_line(f, line, sizeof(line));
+		SSL_free(ssl);
+	}
+	far_stop(f);
+}
+
+/* What can't become a handshake is refused, what stops half-way is left, and all of it is logged.
+ */
+static void test_https_garbage(void **state unused_arg)
+{
+	static const char clear[] = POST, half[] = "\x16\x03\x01\x02\x00\x01\x00";
+	char reply[128], line[4096];
+	struct far *f;
+
+	if (no_namespace)
+		skip();
+	f = far_start(false);
+	{
+		cleanup_fd int fd = dial(SOCK_STREAM, 443);
+
+		say(fd, clear);
+		(void)hear(fd, reply, sizeof(reply)); /* an alert perhaps, then the end */
+		next_line(f, line, sizeof(line));
+		assert_non_null(
+			strstr(line, "\"dport\":443,\"answered\":false,\"data\":\"504f5354"));
+	}
+	{
+		cleanup_fd int fd = dial(SOCK_STREAM, 443);
+
+		assert_int_equal(send(fd, half, sizeof(half) - 1, 0), sizeof(half) - 1);
+		assert_int_equal(shutdown(fd, SHUT_WR), 0);
+		assert_int_equal(hear(fd, reply, sizeof(reply)), 0);
+		next_line(f, line, sizeof(line));
+		assert_non_null(strstr(line, "\"answered\":false,\"data\":\"16030102000100\"}"));
+	}
+	{
+		cleanup_fd int fd = dial(SOCK_STREAM, 443);
+		SSL *ssl = tls_dial(fd, TLS1_3_VERSION);
+
+		next_line(f, line, sizeof(line));
+		tls_say(ssl, "POST / HTTP/1.1\r\nContent-Length: 41\r\n\r\nSENTINEL ");
+		assert_true(SSL_shutdown(ssl) >= 0);
+		next_line(f, line, sizeof(line));
+		assert_non_null(
+			strstr(line, "\"tls\":true,\"answered\":false,\"data\":\"504f5354"));
+		SSL_free(ssl);
+	}
+	assert_serves(f);
+	far_stop(f);
+}
+
+/* 64 KiB are enough for one connection, deciphered or not. */
+static void test_https_endless(void **state unused_arg)
+{
+	char chunk[4096];
+	struct far *f;
+	int n = 1;
+
+	if (no_namespace)
+		skip();
+	f = far_start(true);
+	memset(chunk, 'x', sizeof(chunk));
+	{
+		cleanup_fd int fd = dial(SOCK_STREAM, 443);
+		SSL *ssl = tls_dial(fd, TLS1_3_VERSION);
+
+		for (int i = 0; i < 10000 && n > 0; i++)
+			n = SSL_write(ssl, chunk, sizeof(chunk));
+		assert_true(n <= 0);
+		SSL_free(ssl);
+	}
+	assert_serves(f);
 	far_stop(f);
 }
 
@@ -917,6 +1062,9 @@ int main(void)
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_http),
 		cmocka_unit_test(test_metadata),
+		cmocka_unit_test(test_https),
+		cmocka_unit_test(test_https_garbage),
+		cmocka_unit_test(test_https_endless),
 		cmocka_unit_test(test_echo),
 		cmocka_unit_test(test_echo_garbage),
 		cmocka_unit_test(test_given),

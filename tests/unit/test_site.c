@@ -295,6 +295,31 @@ static void test_session(void **state unused_arg)
 	assert_string_not_equal(other.session, site.session);
 }
 
+/* As the C library has it. */
+static void test_time(void **state unused_arg)
+{
+	static const uint64_t edges[] = { 0,	     951782399,	 951782400,  951868799,
+					  951868800, 4107542399, 4107542400, UINT32_MAX };
+
+	for (int i = 0; i < 10000; i++) {
+		uint64_t s = (size_t)i < ARRAY_SIZE(edges) ? edges[i] : (uint32_t)random_u64();
+		time_t t = (time_t)s;
+		char want[REPLY_TIME_MAX], got[REPLY_TIME_MAX];
+		struct http_request r = { .keeps = true };
+		struct asked a = { .request = &r, .now_s = s };
+		struct reply_kind k = { "", "", "" };
+		struct reply reply;
+		struct tm tm;
+
+		assert_non_null(gmtime_r(&t, &tm));
+		assert_true(strftime(want, sizeof(want), "%Y-%m-%dT%H:%M:%SZ", &tm) > 0);
+		assert_string_equal(reply_time(s, got), want);
+		reply_format(&reply, &a, 200, &k, "%s", "");
+		assert_true(strftime(want, sizeof(want), "%a, %d %b %Y %H:%M:%S GMT", &tm) > 0);
+		assert_non_null(memmem(reply.bytes, reply.len, want, strlen(want)));
+	}
+}
+
 static void test_mutations(void **state unused_arg)
 {
 	uint8_t local[16];
@@ -316,7 +341,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse),	  cmocka_unit_test(test_parts),
 		cmocka_unit_test(test_every_cut), cmocka_unit_test(test_replies),
-		cmocka_unit_test(test_session),	  cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_session),	  cmocka_unit_test(test_time),
+		cmocka_unit_test(test_mutations),
 	};
 
 	return cmocka_run_group_tests(tests, make_site, NULL);
