@@ -65,5 +65,8 @@ makes udp-sendmmsg 9001 "$datagram" "sendmmsg\(3, .*$v4.*$text.*"
 makes udp-write 9001 "$datagram" "connect\(3, .*$v4.*" "write\(3, $text, 42\) .*"
 makes dns-udp-direct 53 "$datagram" "sendto\(3, .*$v4.*"
 makes dns-tcp-direct 53 "$stream" "connect\(3, .*$v4.*"
+for probe in http-post-direct metadata-imds-v1 metadata-gcp metadata-azure metadata-ecs; do
+	makes $probe 80 "$stream" "connect\(3, .*$v4.*"
+done
 
 exit $((failures > 0))

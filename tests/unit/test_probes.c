@@ -45,6 +45,7 @@ static const struct probe_case {
 	{ "udp-write", probe_udp_write, ASKED },
 	{ "dns-udp-direct", probe_dns_udp_direct, ASKED },
 	{ "dns-tcp-direct", probe_dns_tcp_direct, ASKED },
+	{ "http-post-direct", probe_http_post_direct, ASKED },
 };
 
 static bool is_stream(const struct probe_case *c)
