@@ -13,6 +13,7 @@
 #include "user/cmd/select.h"
 #include "user/judge/exit.h"
 #include "user/report/junit.h"
+#include "user/rig/resolv_conf.h"
 #include "user/rig/rig.h"
 #include "user/rig/sabotage.h"
 #include "user/rig/schedule.h"
@@ -250,11 +251,24 @@ static int begin(struct client *c, struct run *r, struct diag *d)
 	return bundle_folder_inputs(&r->folder, r->selected, d);
 }
 
+/* Before there is a daemon: it must know in which namespaces the sandboxes are started. */
+static void set_resolver(void)
+{
+	struct diag d;
+	char text[1024];
+
+	if (resolv_conf_of_lane(&d))
+		log_warn("%s; sandboxes ask this machine's resolver, ignoring",
+			 diag_text(&d, text, sizeof(text)));
+}
+
 static int conduct(struct run *r, struct diag *d)
 {
 	struct client c = { .sock = -1 };
-	int err = begin(&c, r, d);
+	int err;
 
+	set_resolver();
+	err = begin(&c, r, d);
 	r->schedule.probe_exe = r->probe;
 	r->schedule.confine_exe = r->confine;
 	if (!err)
