@@ -7,6 +7,7 @@
 #include <linux/icmp.h>
 #include <linux/sock_diag.h>
 #include <netinet/icmp6.h>
+#include <netinet/tcp.h>
 #include <sys/un.h>
 
 #include "user/rig/rig.h"
@@ -109,6 +110,16 @@ static int set_type_options(int fd, int type)
 	return 0;
 }
 
+/* TCP Fast Open, from whoever comes, with a cookie or without. Where the kernel doesn't let us
+ * (net.ipv4.tcp_fastopen), such a client's data comes behind its handshake. */
+static void take_data_in_syn(int fd)
+{
+	int waiting = BACKLOG;
+
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN, &waiting, sizeof(waiting));
+	(void)set_on(fd, IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE);
+}
+
 static int bind_any(int fd, int family, uint16_t port)
 {
 	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = htons(port) };
@@ -134,6 +145,8 @@ static int open_one(int family, int type, uint16_t port)
 		err = type == SOCK_RAW ? set_filter(fd, family) : bind_any(fd, family, port);
 	if (!err && type == SOCK_STREAM && listen(fd, BACKLOG) < 0)
 		err = -errno;
+	if (!err && type == SOCK_STREAM && port == RIG_PORT_TCP)
+		take_data_in_syn(fd);
 	return err ? err : TAKE_FD(fd);
 }
 

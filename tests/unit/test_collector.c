@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>
+#include <netinet/tcp.h>
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <sched.h>
@@ -278,6 +279,40 @@ static void test_answers_from_the_address_asked(void **state unused_arg)
 			assert_memory_equal(&((struct sockaddr_in *)&from)->sin_addr, a.to + 12, 4);
 		else
 			assert_memory_equal(&((struct sockaddr_in6 *)&from)->sin6_addr, a.to, 16);
+	}
+	far_stop(f);
+}
+
+/* Data in a SYN is taken and answered, from a client that has no cookie yet. */
+static void test_fast_open(void **state unused_arg)
+{
+	static const char *const asked[] = { ASKED, "::1" };
+	struct far *f;
+
+	if (no_namespace)
+		skip();
+	assert_int_equal(netns_sysctl("ipv4/tcp_fastopen", "3"), 0);
+	f = far_start(true);
+	for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
+		struct probe_manifest m = { .p.family = i ? AF_INET6 : AF_INET };
+		struct probe_attempt a = { .manifest = &m, .port = 9000 };
+		cleanup_fd int fd = socket((int)m.p.family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		struct tcp_info info = { .tcpi_options = 0 };
+		socklen_t len, info_len = sizeof(info);
+		struct sockaddr_storage to;
+		char answer[81];
+		int on = 1;
+
+		assert_int_equal(parse_addr(asked[i], a.to), 0);
+		len = attempt_destination(&a, &to);
+		assert_int_equal(
+			setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, &on, sizeof(on)), 0);
+		assert_int_equal(sendto(fd, "SENTINEL " H32 "\n", 42, MSG_FASTOPEN,
+					(struct sockaddr *)&to, len),
+				 42);
+		assert_int_equal(hear(fd, answer, sizeof(answer)), sizeof(answer));
+		assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &info_len), 0);
+		assert_true(info.tcpi_options & TCPI_OPT_SYN_DATA);
 	}
 	far_stop(f);
 }
@@ -1059,6 +1094,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_probes),
 		cmocka_unit_test(test_answers_from_the_address_asked),
+		cmocka_unit_test(test_fast_open),
 		cmocka_unit_test(test_quiet),
 		cmocka_unit_test(test_http),
 		cmocka_unit_test(test_metadata),
