@@ -11,8 +11,7 @@
 #define PROBE_SIZE_MAX (64u << 20)
 #define DIGEST_BYTES 32
 
-/* Whether users other than the owner may execute it and pass every folder above it. */
-static bool everybody_reaches(const char *path)
+bool probe_path_open(const char *path)
 {
 	char part[PATH_MAX];
 	struct stat st;
@@ -87,7 +86,7 @@ int probe_path(const char *program, char *ret, size_t n, struct diag *d)
 		err = -errno;
 	if (err)
 		return diag_set(d, err, NULL, 0, 0, "can't find %s beside this program", program);
-	if (everybody_reaches(beside))
+	if (probe_path_open(beside))
 		return str_copy(ret, n, beside);
 	err = copy_for_everybody(program, beside, ret, n);
 	if (err)

@@ -15,4 +15,7 @@
  */
 int probe_path(const char *program, char *ret, size_t n, struct diag *d) must_check;
 
+/* Whether users other than the owner may execute it and pass every folder above it. */
+bool probe_path_open(const char *path);
+
 #endif

@@ -166,6 +166,12 @@ static void end_progress(const struct run_args *a)
 		(void)fputs("\r\x1b[K", stderr);
 }
 
+static void warn_of_target(void *arg, const char *target, const char *text)
+{
+	end_progress(arg);
+	log_warn("%s: its version is not known: %s", target, text);
+}
+
 /* A process that a platform let survive its trial can go on attempting, and each attempt asks for a
  * window of its own: beyond LISTEN_MAX_MS the run ends, and those cells' windows are too short. */
 static int listen_until_quiet(struct client *c, const struct run_args *a, struct diag *d)
@@ -212,6 +218,7 @@ static struct schedule_opts schedule_of(const struct run_args *a, const struct s
 			  .trials_max = CORRELATE_TRIALS_MAX },
 		.lanes = a->lanes,
 		.progress = show_progress,
+		.warn = warn_of_target,
 		.progress_arg = (void *)(uintptr_t)a,
 		.stop = &stop_wanted,
 	};

@@ -165,7 +165,7 @@ static int take_folder(struct selection *s, const char *folder, bool all, struct
 	return err;
 }
 
-static int select_probes(struct selection *s, const struct select_names *names, struct diag *d)
+int select_probes(struct selection *s, const struct select_names *names, struct diag *d)
 {
 	size_t n;
 	const struct probe_manifest *all = probe_manifests(&n);
@@ -207,17 +207,11 @@ static int check_targets(struct selection *s, struct diag *d)
 	return err;
 }
 
-int select_all(struct selection *s, const struct select_names *targets,
-	       const struct select_names *probes, struct diag *d)
+static int take_all_named(struct selection *s, const struct select_names *targets,
+			  const char *folder, struct diag *d)
 {
-	char folder[PATH_MAX];
-	int err = cmd_policies(folder, sizeof(folder), "targets", d);
+	int err = 0;
 
-	if (!err)
-		err = select_probes(s, probes, d);
-	if (err)
-		return err;
-	err = take_folder(s, folder, !targets->n, d);
 	for (size_t i = 0; i < targets->n && !err; i++) {
 		const char *name = targets->at[i];
 
@@ -226,5 +220,30 @@ int select_all(struct selection *s, const struct select_names *targets,
 		else
 			err = take_named(s, folder, name, d);
 	}
+	return err;
+}
+
+int select_all(struct selection *s, const struct select_names *targets,
+	       const struct select_names *probes, struct diag *d)
+{
+	char folder[PATH_MAX];
+	int err = cmd_policies(folder, sizeof(folder), "targets", d);
+
+	if (!err)
+		err = select_probes(s, probes, d);
+	if (!err)
+		err = take_folder(s, folder, !targets->n, d);
+	if (!err)
+		err = take_all_named(s, targets, folder, d);
 	return err ? err : check_targets(s, d);
+}
+
+int select_targets(struct selection *s, const struct select_names *targets, struct diag *d)
+{
+	char folder[PATH_MAX];
+	int err = cmd_policies(folder, sizeof(folder), "targets", d);
+
+	if (err)
+		return err;
+	return targets->n ? take_all_named(s, targets, folder, d) : take_folder(s, folder, true, d);
 }

@@ -39,6 +39,12 @@ struct selection {
  */
 int select_all(struct selection *s, const struct select_names *targets,
 	       const struct select_names *probes, struct diag *d) must_check;
+
+/* The probes alone, and the targets alone: calibrators where none is named, or where they are. */
+int select_probes(struct selection *s, const struct select_names *probes,
+		  struct diag *d) must_check;
+int select_targets(struct selection *s, const struct select_names *targets,
+		   struct diag *d) must_check;
 void selection_done(struct selection *s);
 
 /* For target_check_probes(); arg is the selection. */

@@ -59,7 +59,7 @@ static const char *const far_names[FAR_MAX] = { [FAR_ANSWERS] = "answers", [FAR_
 const struct field_names evfields_hooks = NAMES(hook_names);
 const struct field_names evfields_arms = NAMES(arm_names);
 const struct field_names evfields_roles = NAMES(role_names);
-static const struct field_names channels = NAMES(channel_names);
+const struct field_names evfields_channels = NAMES(channel_names);
 static const struct field_names dests = NAMES(dest_names);
 static const struct field_names owners = NAMES(owner_names);
 static const struct field_names far_sides = NAMES(far_names);
@@ -279,7 +279,7 @@ static const struct field target[] = {
 static const struct field probe[] = {
 	TEXT("probe", probe.name),
 	TEXT("threat.technique.id", probe.attack),
-	ENUM("channel", probe.channel, channels),
+	ENUM("channel", probe.channel, evfields_channels),
 	ENUM("destination.kind", probe.dest, dests),
 	U32("destination.family", probe.family),
 	U32("socket.family", probe.socket_family),

@@ -49,6 +49,7 @@ extern const struct field_table evfields_of[EV_TYPE_MAX]; /* by enum ev_type */
 extern const struct field_names evfields_hooks;
 extern const struct field_names evfields_arms;
 extern const struct field_names evfields_roles;
+extern const struct field_names evfields_channels;
 
 /* The name of v; "unknown" where it has none. */
 const char *field_name(const struct field_names *names, uint32_t v);

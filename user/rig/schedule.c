@@ -34,10 +34,13 @@ static int log_target(struct schedule *s, const struct target *t, struct diag *d
 {
 	struct ev ev = { .type = EV_TARGET };
 	char version[EV_TEXT_MAX];
-	int err = version_of(s->client, t, s->o->stop, version, d);
+	struct diag wrong;
+	int err = version_of(s->client, t, s->o->stop, version, &wrong, d);
 
 	if (err)
 		return err;
+	if (wrong.text[0] && s->o->warn)
+		s->o->warn(s->o->progress_arg, t->name, wrong.text);
 	target_to_ev(t, version, &ev.target);
 	return client_log(s->client, &ev, d);
 }

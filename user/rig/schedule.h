@@ -17,7 +17,9 @@ struct schedule_opts {
 	const char *probe_exe, *confine_exe;
 	/* Called now and then with how far it is; NULL: never. */
 	void (*progress)(void *arg, uint32_t done, uint32_t total);
-	void *progress_arg;
+	/* Called with what the user should know of a target, and what stops no run; NULL: never. */
+	void (*warn)(void *arg, const char *target, const char *text);
+	void *progress_arg;		   /* of both */
 	const volatile sig_atomic_t *stop; /* set by a signal: give up; NULL: never */
 };
 
