@@ -251,6 +251,17 @@ static const struct probe_manifest manifests[] = {
 		.port = RIG_PORT_HTTP,
 		.about = "a role's credentials of AWS's metadata service, over IPv6",
 	},
+	{
+		.p = { .name = "icmp-echo",
+		       .attack = "T1095",
+		       .channel = CHANNEL_ICMP,
+		       .family = AF_INET,
+		       .window_ms = WINDOW_DATAGRAM_MS,
+		       .answers = true,
+		       .builtin = true },
+		.families = { "@icmp" },
+		.about = "a ping that carries the token",
+	},
 };
 
 const struct probe_manifest *probe_manifests(size_t *ret_n)

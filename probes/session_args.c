@@ -17,7 +17,7 @@ static int set_to(struct session_args *a, const char *value)
 static int set_port(struct session_args *a, const char *value)
 {
 	uint32_t port = 0;
-	int err = parse_u32(value, 1, UINT16_MAX, &port);
+	int err = parse_u32(value, 0, UINT16_MAX, &port);
 
 	a->port = (uint16_t)port;
 	return err;
@@ -58,7 +58,7 @@ static const struct {
 } keys[] = {
 	{ "probe", set_probe, "a probe's name", false },
 	{ "to", set_to, "an IPv4 or IPv6 address", false },
-	{ "port", set_port, "1 to 65535", false },
+	{ "port", set_port, "0 to 65535", false },
 	{ "challenge", set_challenge, "32 hexadecimal digits", false },
 	{ "timeout_ms", set_timeout, "1 to 60000", false },
 	{ "hold_ms", set_hold, "0 to 3600000", false },

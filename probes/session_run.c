@@ -29,6 +29,7 @@ static const struct {
 	{ "metadata-azure", probe_metadata_azure },
 	{ "metadata-ecs", probe_metadata_ecs },
 	{ "metadata-ipv6", probe_metadata_imds_v2 },
+	{ "icmp-echo", probe_icmp_echo },
 };
 
 struct session {
