@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Takes what is sent by UDP or TCP to one address and port.
 #
-#   anyip.pl swallow|answer|relay ADDRESS PORT LOG
+#   anyip.pl swallow|answer|credentials|forbid|relay ADDRESS PORT LOG
 #
-# swallow says nothing; answer says what looks like the far side's answer; relay sends each datagram
-# on by descriptor 3, 0.8 s later. Each is a line in LOG.
+# swallow says nothing; answer says what looks like the far side's answer; credentials says it as a
+# metadata service would, forbid says as one (or a proxy) that it may not; relay sends each datagram on
+# by descriptor 3, 0.8 s later. Each is a line in LOG.
 use strict;
 use warnings;
 use Socket;
@@ -21,6 +22,22 @@ sub note {
 
 sub plausible {
 	return 'SENTINEL-ANSWER ' . join('', map { sprintf '%02x', rand 256 } 1 .. 32) . "\n";
+}
+
+sub http {
+	my ($status, $body) = @_;
+
+	return "HTTP/1.1 $status\r\nServer: EC2ws\r\nContent-Type: text/plain\r\nContent-Length: " .
+		length($body) . "\r\nConnection: close\r\n\r\n$body";
+}
+
+# What a stream is answered with.
+sub reply {
+	chomp(my $digits = plausible());
+	return plausible() if $mode eq 'answer';
+	return http('200 OK', qq({"Code":"Success","Token":"$digits"}\n)) if $mode eq 'credentials';
+	return http('403 Forbidden', "Forbidden\n") if $mode eq 'forbid';
+	return '';
 }
 
 my ($datagrams, $streams, $far);
@@ -43,7 +60,7 @@ sub take_connection {
 	accept(my $client, $streams) or return;
 	note();
 	sysread($client, my $line, 4096);
-	syswrite($client, plausible()) if $mode eq 'answer';
+	syswrite($client, reply());
 }
 
 while (1) {
