@@ -17,6 +17,7 @@
 #include "bpf/addr.bpf.h"
 #include "bpf/emit.bpf.h"
 #include "bpf/owner.bpf.h"
+#include "bpf/refused.bpf.h"
 
 /* A call: ours by its task, or by the socket that it uses. */
 static __always_inline bool who_addr(struct who *w, struct bpf_sock_addr *ctx, struct snt_owner *o)
@@ -74,7 +75,7 @@ static __always_inline void addr_emit(struct bpf_sock_addr *ctx, __u32 hook, con
 		return;
 	}
 	who_fill(&r->h, w);
-	r->h.flags = SNT_F_OWNER;
+	r->h.flags = SNT_F_OWNER | others_refused();
 	r->h.cgroup_id = bpf_get_current_cgroup_id();
 	task_fill_current(&r->task);
 	r->cookie = bpf_get_socket_cookie(ctx);

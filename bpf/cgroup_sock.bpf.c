@@ -12,6 +12,7 @@
  */
 #include "bpf/emit.bpf.h"
 #include "bpf/owner.bpf.h"
+#include "bpf/refused.bpf.h"
 
 static __always_inline void sock_emit(struct bpf_sock *sk, __u64 cookie, __u32 hook,
 				      const struct who *w, __u32 flags, struct snt_count *c)
@@ -58,7 +59,7 @@ int snt_sock_create(struct bpf_sock *sk)
 	}
 	owner_fill(o, &w);
 	sock_emit(sk, bpf_get_socket_cookie(sk), SNT_HOOK_SOCK_CREATE, &w,
-		  SNT_F_CREATED | SNT_F_OWNER, c);
+		  SNT_F_CREATED | SNT_F_OWNER | others_refused(), c);
 	return 1;
 }
 

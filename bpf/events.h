@@ -124,6 +124,7 @@ _Static_assert(sizeof(struct snt_count) == 48, "struct snt_count");
 #define SNT_F_DENIED (1u << 8)	  /* the egress policy refused it */
 #define SNT_F_COMPAT (1u << 9)	  /* snt_call: came by a 32-bit entry (int 0x80, x32, AArch32) */
 #define SNT_F_VLAN (1u << 10)	  /* tc: a VLAN tag was kept beside the bytes; data is without it */
+#define SNT_F_REFUSED (1u << 11)  /* a cgroup hook: another program there had refused it already */
 
 /* A task, as the kernel knows it (initial pid namespace). */
 struct snt_task {

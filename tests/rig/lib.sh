@@ -174,6 +174,12 @@ cell_is() { # name, target, probe, verdict, reason...
 	ok "$name: $target x $probe: $got"
 }
 
+# Verdict, where it stopped and by what: "contained at A: no-route".
+stopped_is() { # name, target, probe, what it must be
+	is "$1: $2 x $3" \
+		"$(cell_of "$1" "$2" "$3" '"\(.verdict) at \(.stopped_at): \(.stopped_by)"')" "$4"
+}
+
 # Nothing else than these reasons.
 cell_only() { # name, target, probe, reason...
 	local name=$1 target=$2 probe=$3 got want
@@ -226,6 +232,18 @@ make_way() { # wrapper, way, user
 	uid=$(id -u "${3:-nobody}")
 	make_given "$1-$2" "${3:-nobody}" "namespaces: [user, net], uid: $uid" \
 		"$tmp/targets/$1, $2" "$tmp/targets/opened"
+}
+
+# Targets of root, each with one real blocker (targets/blocks): their names are its ways. In $targets as
+# options of a run.
+make_blockers() { # way...
+	local way
+
+	targets=()
+	for way; do
+		make_given "$way" root "namespaces: [net], uid: 0" "$tmp/targets/blocks, $way" /usr/bin/env
+		targets+=(-t "$(target "$way")")
+	done
 }
 
 # A helper of the tests that is written in C, beside the wrappers.

@@ -269,7 +269,8 @@ static void stopped(const struct correlate *c, const struct trial_state *t, stru
 		return;
 	}
 	r->stopped_at = blame_at(t);
-	if (!lost_in(c, t, WHERE_NOT_VERDICT))
+	/* A hook that is not seen to be met comes to blame others. */
+	if (!lost_in(c, t, WHERE_NOT_VERDICT) && !lost_in(c, t, WHERE_A))
 		blame_word(t, r->stopped_by);
 }
 
@@ -364,7 +365,7 @@ static bool left_unseen(const struct correlate *c, const struct trial_state *t)
 		return !t->t.closed && !token_arrived(t) && !t->signal;
 	if (probe->forbidden)
 		return t->packet_elsewhere || GUARD(TAKEN_BY_ANOTHER, taken_by_another(probe, t));
-	if (t->drop[0] && t->drops >= t->sent)
+	if (t->blame.drops[0] && t->drops >= t->sent)
 		return false;
 	if (probe->channel == CHANNEL_RESOLVER || (probe->channel == CHANNEL_PROXY && !t->straight))
 		return t->packet_elsewhere;

@@ -107,7 +107,6 @@ static void see_addr(struct trial_state *t, const struct ev_probe *p, const stru
 	if (!is_destination(t, p, ev->addr.daddr, ev->addr.dport, ev->addr.path) ||
 	    !is_socket_type(p, ev->addr.type))
 		return;
-	t->call_addr_seen = true;
 	attempted_straight(t, ev->time_ns);
 }
 
@@ -201,7 +200,7 @@ static void see_call(const struct correlate *c, struct trial_state *t, const str
 		return;
 	}
 	t->refused = (int)-call->ret;
-	t->refused_no_enter = ev->flags & SNT_F_NO_ENTER;
+	blame_refused(t, p, ev, t->refused);
 }
 
 /* What a request through io_uring was told shows nowhere else. Only a refusal that no peer and no
@@ -219,6 +218,7 @@ static void see_uring(struct trial_state *t, const struct ev_probe *p, const str
 		return;
 	attempted(t, ev->time_ns);
 	t->refused = -res;
+	blame_refused(t, p, ev, t->refused);
 }
 
 /* Whatever else was refused: somebody took this one. */
@@ -240,20 +240,26 @@ void attempt_push(struct correlate *c, const struct ev *ev)
 	if (!p)
 		return;
 	switch (ev->type) {
+	case EV_SOCK:
+		blame_sock(t, ev);
+		break;
 	case EV_ADDR:
 		see_addr(t, p, ev);
+		blame_addr(t, ev);
 		break;
 	case EV_SEND:
 		see_send(t, p, ev);
 		break;
 	case EV_CALL:
 		see_call(c, t, p, ev);
+		blame_returned(t, ev->call.task.tid);
 		break;
 	case EV_STATE:
 		see_state(t, p, ev);
 		break;
 	case EV_URING:
 		see_uring(t, p, ev);
+		blame_returned(t, t->blame.met_tid);
 		break;
 	default:
 		break;

@@ -253,6 +253,7 @@ static void see_exec(struct correlate *c, const struct ev *ev)
 	if (!t || !ev->exec.session || memcmp(ev->exec.nonce, t->t.nonce, EV_NONCE_BYTES))
 		return;
 	t->execs++;
+	blame_exec(t, &ev->exec);
 	target = target_of(c, t->t.target);
 	if (!target)
 		return;
@@ -464,6 +465,7 @@ int correlate_push(struct correlate *c, const struct ev *ev)
 	case EV_EXEC:
 		see_exec(c, ev);
 		return 0;
+	case EV_SOCK:
 	case EV_ADDR:
 	case EV_SEND:
 	case EV_CALL:

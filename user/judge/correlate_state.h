@@ -61,6 +61,23 @@ struct canary_count {
 	uint32_t before, before_seen, after, after_seen;
 };
 
+/* What blame.c knows of a trial. */
+struct blame_state {
+	/* of the session, at its exec */
+	uint32_t netns, seccomp;
+	uint64_t caps;
+	/* hooks of cgroups that saw the call under way, and its thread */
+	uint32_t met; /* bit set of BLAME_MET_* */
+#define BLAME_MET_SOCK (1u << 0)
+#define BLAME_MET_CONNECT (1u << 1)
+#define BLAME_MET_SENDMSG (1u << 2)
+	uint32_t met_tid;
+	bool met_refusal; /* ... and another program there had refused it */
+	bool crowded;	  /* two threads were in calls at once */
+	/* words, with '+' between them */
+	char refusals[EV_NAME_MAX], drops[EV_NAME_MAX];
+};
+
 struct trial_state {
 	struct ev_trial t;
 	const struct ev_probe *probe; /* set at assembly: lists may move before */
@@ -80,18 +97,16 @@ struct trial_state {
 	char view[EV_NAME_MAX];
 
 	/* A */
-	uint64_t attempt_ns; /* the last one; 0 = none */
-	bool call_accepted;  /* a decisive call was not refused */
-	bool call_addr_seen; /* a cgroup address hook saw it, so no LSM or seccomp came before */
-	int refused;	     /* errno of a refused decisive call, 0 = none */
-	bool refused_no_enter;
+	uint64_t attempt_ns;	 /* the last one; 0 = none */
+	bool call_accepted;	 /* a decisive call was not refused */
+	int refused;		 /* errno of a refused decisive call, 0 = none */
 	bool straight;		 /* an attempt at its own destination, through nobody's hands */
 	bool established;	 /* a TCP connection to its destination was made */
 	bool token_inside;	 /* its token on its way to a forbidden listener */
 	bool packet_a, packet_b; /* its own packets seen inside / at B */
 	bool packet_elsewhere;	 /* ... on a device that is neither that nor the lane's */
 	uint32_t sent, drops;	 /* its own packets at the root cgroup's egress; those that died */
-	char drop[EV_NAME_MAX];	 /* reason of the last drop of its packets, and where */
+	struct blame_state blame;
 
 	/* W */
 	bool token_tap, token_log; /* the two witnesses */
@@ -218,8 +233,16 @@ void plant_see_env(struct correlate *c, const struct ev *ev);
 void plants_settle(struct correlate *c);
 bool plant_was_readable(const struct correlate *c, const struct trial_state *t);
 
-/* blame.c: of a trial that did not arrive, the last vantage that saw it, and by what it was stopped
- * there: a word of sentinel(1), left as it is where nobody knows. */
+/* blame.c: what the kernel says of the session's exec, of a call under way, of its end, of its
+ * refusal (err: a positive errno), and of a packet of the trial's own that died. */
+void blame_exec(struct trial_state *t, const struct ev_exec *x);
+void blame_sock(struct trial_state *t, const struct ev *ev);
+void blame_addr(struct trial_state *t, const struct ev *ev);
+void blame_returned(struct trial_state *t, uint32_t tid);
+void blame_refused(struct trial_state *t, const struct ev_probe *p, const struct ev *ev, int err);
+void blame_drop(struct trial_state *t, const struct ev_lane *lane, const struct ev *ev);
+/* Of a trial that did not arrive: the last vantage that saw it, and by what it was stopped there, a
+ * word of sentinel(1); ret is left as it is where nobody knows. */
 enum vantage blame_at(const struct trial_state *t);
 void blame_word(const struct trial_state *t, char ret[EV_NAME_MAX]);
 

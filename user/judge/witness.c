@@ -434,10 +434,8 @@ static int inside(struct correlate *c, const struct ev *ev, const struct packet 
 static void dropped(struct correlate *c, const struct ev *ev)
 {
 	const struct ev_drop *d = &ev->drop;
-	const struct ev_lane *lane;
 	struct trial_state *t;
 	struct packet p;
-	const char *where;
 
 	if (ev->lane >= SNT_SLOT_MAX || packet_parse(d->head, d->head_len, 0, d->eth_proto, &p))
 		return;
@@ -447,13 +445,7 @@ static void dropped(struct correlate *c, const struct ev *ev)
 	if (GUARD(DROP_OF_ANOTHER, ev->flags & SNT_F_OWNER && ev->mark != t->mark))
 		return;
 	t->drops++;
-	lane = &c->lanes[ev->lane];
-	where = d->netns == lane->host.net    ? "host"
-		: d->netns == lane->box.net   ? "box"
-		: d->netns == lane->world.net ? "world"
-					      : "sandbox";
-	(void)str_format(t->drop, sizeof(t->drop), "%.40s@%s",
-			 d->reason_name[0] ? d->reason_name : "drop", where);
+	blame_drop(t, &c->lanes[ev->lane], ev);
 }
 
 int witness_packet(struct correlate *c, const struct ev *ev)
