@@ -26,6 +26,7 @@
 #include "probes/collector/collector.h"
 #include "probes/collector/metadata.h"
 #include "user/base/netns.h"
+#include "user/rig/rig.h"
 
 #define H32 "00112233445566778899aabbccddeeff"
 #define ASKED "127.0.0.77" /* of loopback's /8, and not the one that an answer has by default */
@@ -49,16 +50,22 @@ static int loopback_up(void)
 	return fd < 0 || ioctl(fd, SIOCSIFFLAGS, &r) < 0 ? -errno : 0;
 }
 
-/* Another address of ours, beside those of loopback's /8. */
-static void add_address(const char *addr)
+/* The metadata services' addresses are ours, beside those of loopback's /8. */
+static void add_addresses(void)
 {
+	static const char *const addresses[] = { RIG_METADATA4, RIG_METADATA_HOP4,
+						 RIG_METADATA_ECS4 };
 	cleanup_fd int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in a = { .sin_family = AF_INET };
-	struct ifreq r = { .ifr_name = "lo:1" };
 
-	assert_int_equal(inet_pton(AF_INET, addr, &a.sin_addr), 1);
-	memcpy(&r.ifr_addr, &a, sizeof(a));
-	assert_int_equal(ioctl(fd, SIOCSIFADDR, &r), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(addresses); i++) {
+		struct sockaddr_in a = { .sin_family = AF_INET };
+		struct ifreq r = { .ifr_flags = 0 };
+
+		assert_int_equal(str_format(r.ifr_name, sizeof(r.ifr_name), "lo:%zu", i + 1), 0);
+		assert_int_equal(inet_pton(AF_INET, addresses[i], &a.sin_addr), 1);
+		memcpy(&r.ifr_addr, &a, sizeof(a));
+		assert_int_equal(ioctl(fd, SIOCSIFADDR, &r), 0);
+	}
 }
 
 static int enter_namespace(void **state unused_arg)
@@ -211,12 +218,23 @@ static void test_probes(void **state unused_arg)
 		const char *name;
 		probe_fn fn;
 		const char *to, *proto;
-		bool dns;
+		int lines; /* in the log, of which the last has the proof in its answer */
 	} cases[] = {
-		{ "tcp-connect", probe_tcp_connect, ASKED, "tcp", false },
-		{ "tcp6-connect", probe_tcp_connect, "::1", "tcp", false },
-		{ "udp-send", probe_udp_send, ASKED, "udp", false },
-		{ "dns-udp-direct", probe_dns_udp_direct, ASKED, "udp", true },
+		{ "tcp-connect", probe_tcp_connect, ASKED, "tcp", 1 },
+		{ "tcp6-connect", probe_tcp_connect, "::1", "tcp", 1 },
+		{ "mapped-ipv6", probe_tcp_connect, ASKED, "tcp", 1 },
+		{ "tcp-fastopen", probe_tcp_fastopen, ASKED, "tcp", 1 },
+		{ "udp-send", probe_udp_send, ASKED, "udp", 1 },
+		{ "udp-write", probe_udp_write, ASKED, "udp", 1 },
+		{ "dns-udp-direct", probe_dns_udp_direct, ASKED, "udp", 1 },
+		{ "dns-tcp-direct", probe_dns_tcp_direct, ASKED, "tcp", 1 },
+		{ "http-post-direct", probe_http_post_direct, ASKED, "tcp", 1 },
+		{ "metadata-imds-v1", probe_metadata_imds_v1, RIG_METADATA4, "tcp", 2 },
+		{ "metadata-imds-v2", probe_metadata_imds_v2, RIG_METADATA4, "tcp", 3 },
+		{ "metadata-imds-v2-hop", probe_metadata_imds_v2, RIG_METADATA_HOP4, "tcp", 3 },
+		{ "metadata-gcp", probe_metadata_gcp, RIG_METADATA4, "tcp", 1 },
+		{ "metadata-azure", probe_metadata_azure, RIG_METADATA4, "tcp", 1 },
+		{ "metadata-ecs", probe_metadata_ecs, RIG_METADATA_ECS4, "tcp", 1 },
 	};
 	char line[4096], part[128], token[65];
 	uint8_t want[MAC_BYTES];
@@ -227,12 +245,18 @@ static void test_probes(void **state unused_arg)
 	f = far_start(false);
 	proof(H32, want);
 	hex_encode(token, H32, 32);
+	add_addresses();
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct probe_outcome o = { .has_answer = false };
 
 		attempt(cases[i].fn, cases[i].name, cases[i].to, &o);
-		assert_string_equal(o.view, "answered");
+		if (strcmp(o.view, "answered") != 0)
+			fail_msg("%s: %s", cases[i].name, o.view);
 		assert_memory_equal(o.answer, want, sizeof(want));
+		for (int n = 1; n < cases[i].lines; n++) {
+			next_line(f, line, sizeof(line));
+			assert_non_null(strstr(line, "\"answered\":false,"));
+		}
 		next_line(f, line, sizeof(line));
 		assert_int_equal(str_format(part, sizeof(part), "\"proto\":\"%s\",\"src\":\"",
 					    cases[i].proto),
@@ -423,8 +447,8 @@ static void test_metadata(void **state unused_arg)
 	if (no_namespace)
 		skip();
 	f = far_start(true);
-	add_address("169.254.169.254");
-	assert_int_equal(inet_pton(AF_INET, "169.254.169.254", &a.sin_addr), 1);
+	add_addresses();
+	assert_int_equal(inet_pton(AF_INET, RIG_METADATA4, &a.sin_addr), 1);
 	for (size_t i = 0; i < ARRAY_SIZE(fd); i++) {
 		fd[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		assert_int_equal(connect(fd[i], (struct sockaddr *)&a, sizeof(a)), 0);
@@ -567,6 +591,46 @@ static void test_https_garbage(void **state unused_arg)
 		SSL_free(ssl);
 	}
 	assert_serves(f);
+	far_stop(f);
+}
+
+/* A client that sends each byte by itself, handshake and all. */
+static void test_https_byte_by_byte(void **state unused_arg)
+{
+	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+	BIO *in = BIO_new(BIO_s_mem()), *out = BIO_new(BIO_s_mem());
+	SSL *ssl = SSL_new(ctx);
+	char reply[4096] = "", buf[4096];
+	struct far *f;
+
+	if (no_namespace)
+		skip();
+	f = far_start(true);
+	SSL_set_bio(ssl, in, out);
+	SSL_set_connect_state(ssl);
+	{
+		cleanup_fd int fd = dial(SOCK_STREAM, 443);
+		bool said = false;
+		int on = 1, got;
+
+		assert_int_equal(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)), 0);
+		while (!reply[0]) {
+			if (SSL_do_handshake(ssl) == 1 && !said) {
+				tls_say(ssl, POST);
+				said = true;
+			}
+			while (BIO_read(out, buf, 1) == 1)
+				assert_int_equal(send(fd, buf, 1, 0), 1);
+			if (said && SSL_read(ssl, reply, sizeof(reply) - 1) > 0)
+				break;
+			got = (int)recv(fd, buf, sizeof(buf), 0);
+			assert_true(got > 0);
+			assert_int_equal(BIO_write(in, buf, got), got);
+		}
+	}
+	assert_proves(reply);
+	SSL_free(ssl);
+	SSL_CTX_free(ctx);
 	far_stop(f);
 }
 
@@ -1100,6 +1164,7 @@ int main(void)
 		cmocka_unit_test(test_metadata),
 		cmocka_unit_test(test_https),
 		cmocka_unit_test(test_https_garbage),
+		cmocka_unit_test(test_https_byte_by_byte),
 		cmocka_unit_test(test_https_endless),
 		cmocka_unit_test(test_echo),
 		cmocka_unit_test(test_echo_garbage),

@@ -299,7 +299,8 @@ struct pair {
 	int peer;
 };
 
-static const struct listener text = { .service = SERVICE_TEXT }, dns = { .service = SERVICE_DNS };
+static const struct listener text = { .service = SERVICE_TEXT }, dns = { .service = SERVICE_DNS },
+			     http = { .service = SERVICE_HTTP };
 
 static struct pair *pair_new(const struct listener *from)
 {
@@ -361,6 +362,31 @@ static void test_long_line(void **state unused_arg)
 	}
 	assert_int_equal(p->table.open, 0); /* 64 KiB are enough */
 	assert_int_equal(p->got.n, 64 * 1024 / CONNECTION_LINE_MAX);
+	pair_free(p);
+}
+
+/* A request comes in any pieces, and the next one behind it; what can't become one is taken as far
+ * as it has come. */
+static void test_http_stream(void **state unused_arg)
+{
+	static const char post[] = "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nhi";
+	struct pair *p = pair_new(&http);
+
+	for (int twice = 1; twice <= 2; twice++) {
+		for (size_t i = 0; i < strlen(post); i++) {
+			assert_int_equal(p->got.n, twice - 1);
+			say(p, post + i, 1, 2);
+		}
+		assert_int_equal(p->got.n, twice);
+		assert_string_equal(p->got.last, post);
+	}
+	say(p, "POST\n/", 6, 3);
+	assert_int_equal(p->got.n, 3);
+	assert_string_equal(p->got.last, "POST\n/");
+	assert_int_equal(p->table.open, 1);
+	connection_finish(p->c); /* as the far side does, once it has refused that */
+	say(p, post, strlen(post), 4);
+	assert_int_equal(p->got.n, 3);
 	pair_free(p);
 }
 
@@ -472,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_longest_name),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_http_stream),
 		cmocka_unit_test(test_dns_stream),
 		cmocka_unit_test(test_idle_and_evicted),
 		cmocka_unit_test(test_log_loses_and_says_so),
