@@ -57,6 +57,7 @@ wanted() {
 		libjson-c-dev libyaml-dev | reading records and target files
 		libssl-dev | digests, proofs and TLS
 		scdoc | manual pages
+		unbound | the resolver that sandboxes are given
 		util-linux bubblewrap systemd-container | the sandboxes that are tested by default
 		libcmocka-dev libldns-dev | unit tests, and the oracle of the DNS parser
 		iproute2 nftables mount procps perl openssl strace jq | tests on the rig

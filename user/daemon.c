@@ -159,6 +159,7 @@ static int read_run_begin(struct daemon *d, const struct control_message *m,
 		.lanes = (uint32_t)lanes,
 		.repeat = (uint32_t)repeat,
 		.world_ring = (uint32_t)ring,
+		.resolver = control_flag(m, "resolver"),
 		.sabotage = (uint32_t)control_number(m, "sabotage", 0) & SABOTAGE_ALL,
 	};
 	return 0;

@@ -265,6 +265,46 @@ static int wait_ready(struct observe *o, const char *collector, struct diag *dia
 	return 0;
 }
 
+/* ---- the resolvers ---- */
+
+/* Without them a run goes on: the probes that ask for names then do not cross outside either. */
+static void no_resolvers(struct observe *o, const struct diag *d)
+{
+	char text[1024];
+
+	log_warn("%s; who asks for a name is not answered, ignoring",
+		 diag_text(d, text, sizeof(text)));
+	for (uint32_t i = 1; i <= o->lanes_n; i++)
+		resolver_stop(&o->resolvers[i]);
+}
+
+/* They begin side by side, while the rest of the rig is made. */
+static void start_resolvers(struct observe *o)
+{
+	struct diag d = { .text = "" };
+	int err = 0;
+
+	for (uint32_t i = 1; i <= o->lanes_n && !err; i++)
+		err = resolver_start(&o->resolvers[i], &o->folders, &o->lanes[i], &d);
+	if (err)
+		no_resolvers(o, &d);
+}
+
+static void wait_resolvers(struct observe *o)
+{
+	struct diag d = { .text = "" };
+
+	if (resolvers_wait(&o->resolvers[1], o->lanes_n, READY_TIMEOUT_MS, &d))
+		no_resolvers(o, &d);
+}
+
+static void tend_resolvers(struct observe *o)
+{
+	for (uint32_t i = 1; i <= o->lanes_n; i++)
+		if (resolver_tend(&o->resolvers[i]))
+			log_warn("the resolver of lane %u has ended", i);
+}
+
 /* ---- beginning ---- */
 
 static void describe_run(const struct observe *o, const struct observe_opts *opts, struct ev *ev)
@@ -391,12 +431,18 @@ static int make_rig(struct observe *o, const struct observe_opts *opts, int cgro
 		err = make_lane(o, i, opts, d);
 	if (err)
 		return err;
+	if (opts->resolver)
+		start_resolvers(o);
 	err = step(pipeline_start(o->pipeline), d, "start the threads that record");
 	if (!err)
 		err = step(log_lanes(o), d, "record the lanes and hooks");
 	if (!err)
 		err = step(observe_loss(o), d, "read the counters of the hooks");
-	return err ? err : wait_ready(o, opts->collector, d);
+	if (!err)
+		err = wait_ready(o, opts->collector, d);
+	if (!err && opts->resolver)
+		wait_resolvers(o);
+	return err;
 }
 
 /* 0: the default. */
@@ -438,6 +484,7 @@ void observe_end(struct observe *o)
 	pipeline_free(o->pipeline);
 	for (uint32_t i = 1; i <= LANES_MAX; i++) {
 		farside_stop(&o->farsides[i]);
+		resolver_stop(&o->resolvers[i]);
 		lane_drop(&o->lanes[i]);
 	}
 	if (o->folders.path[0])
@@ -452,6 +499,7 @@ int observe_tend(struct observe *o)
 {
 	int err = read_farsides(o);
 
+	tend_resolvers(o);
 	if (!err && mono_ns() - o->seen.time_ns > OBSERVE_TICK_MS * NSEC_PER_MSEC)
 		err = observe_loss(o);
 	return err;

@@ -14,6 +14,7 @@
 #include "user/rig/farside.h"
 #include "user/rig/folder.h"
 #include "user/rig/lane.h"
+#include "user/rig/resolver.h"
 #include "user/rig/rig.h"
 #include "user/rig/sabotage.h"
 
@@ -23,6 +24,7 @@ struct observe_opts {
 	const char *collector;
 	const uint8_t *key; /* EV_MAC_BYTES, the far side's */
 	uint32_t lanes, repeat;
+	bool resolver;	     /* a probe asks for names: each lane needs its resolver */
 	uint32_t world_ring; /* bytes; 0 = the default */
 	uint32_t sabotage;   /* SABOTAGE_*, written into the capture */
 };
@@ -42,6 +44,7 @@ struct observe { /* zeroed: nothing is there */
 	/* private */
 	struct folders folders;
 	struct farside farsides[LANES_MAX + 1];
+	struct resolver resolvers[LANES_MAX + 1];
 	struct counters seen;
 };
 

@@ -236,6 +236,15 @@ static int find_programs(struct run *r, char daemon[PATH_MAX], struct diag *d)
 	return err ? err : probe_path("sentinel-confine", r->confine, sizeof(r->confine), d);
 }
 
+static bool asks_for_names(const struct selection *s)
+{
+	for (size_t i = 0; i < s->probes_n; i++)
+		if (s->probes[i]->p.channel == CHANNEL_RESOLVER ||
+		    s->probes[i]->p.channel == CHANNEL_PROXY)
+			return true;
+	return false;
+}
+
 /* The inputs are evidence too: they are there before anything is tested. */
 static int begin(struct client *c, struct run *r, struct diag *d)
 {
@@ -243,6 +252,7 @@ static int begin(struct client *c, struct run *r, struct diag *d)
 				.lanes = r->args->lanes,
 				.repeat = r->args->repeat,
 				.world_ring = r->args->world_ring,
+				.resolver = asks_for_names(r->selected),
 				.sabotage = r->args->sabotage };
 	char daemon[PATH_MAX], run[32];
 	int err = find_programs(r, daemon, d);

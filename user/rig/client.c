@@ -163,6 +163,7 @@ int client_run_begin(struct client *c, const struct client_run *r, char ret_run[
 	json_u32(&j, "lanes", r->lanes);
 	json_u32(&j, "repeat", r->repeat);
 	json_u32(&j, "world_ring", r->world_ring);
+	json_boolean(&j, "resolver", r->resolver);
 	json_u32(&j, "sabotage", r->sabotage);
 	err = ask(c, &j, &m, d);
 	if (err)

@@ -18,6 +18,7 @@ struct client_run {
 	const char *dir; /* absolute; exists and is empty */
 	uint32_t lanes, repeat;
 	uint32_t world_ring; /* bytes; 0 = the default */
+	bool resolver;	     /* a probe asks for names */
 	uint32_t sabotage;   /* SABOTAGE_*: of the instrument, for its tests */
 };
 

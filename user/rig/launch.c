@@ -28,6 +28,7 @@ enum step {
 	STEP_SESSION,
 	STEP_USER,
 	STEP_CAPABILITIES,
+	STEP_PARENT,
 	STEP_EXEC,
 	STEP_KILLED,
 };
@@ -37,6 +38,7 @@ static const char *const step_text[] = {
 	[STEP_SESSION] = "setting its session",
 	[STEP_USER] = "setting its user",
 	[STEP_CAPABILITIES] = "setting its capabilities",
+	[STEP_PARENT] = "binding its life to ours",
 	[STEP_EXEC] = "executing it",
 	[STEP_KILLED] = "killed before it began (was its cgroup, or ours, killed earlier?)",
 };
@@ -50,6 +52,7 @@ struct report {
 struct plan {
 	const struct launch_opts *o;
 	const char *path;
+	pid_t parent;
 	char *const *env;
 	int in, out, report; /* the child's ends of the pipes */
 };
@@ -151,6 +154,14 @@ static int child_credentials(const struct launch_opts *o, enum step *step)
 	return err;
 }
 
+/* After the credentials, whose change clears it. A parent that ended before told nobody. */
+static int child_die_with(pid_t parent)
+{
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
+		return -errno;
+	return getppid() == parent ? 0 : -ESRCH;
+}
+
 static void child_report(const struct plan *p, enum step step, int err)
 {
 	const struct report r = { .step = step, .err = err };
@@ -174,6 +185,10 @@ static __attribute__((noreturn)) void child_main(struct plan *p)
 	}
 	if (!err)
 		err = child_credentials(o, &step);
+	if (!err && o->dies_with_us) {
+		step = STEP_PARENT;
+		err = child_die_with(p->parent);
+	}
 	if (!err) {
 		step = STEP_EXEC;
 		child_report(p, step, 0);
@@ -329,6 +344,7 @@ int launch_start(struct launch *l, const struct launch_opts *o, struct diag *d)
 	if (err)
 		return fail(d, err, o->argv[0], "making pipes");
 	plan.path = path;
+	plan.parent = getpid();
 	plan.in = p.in[0];
 	plan.out = p.out[1];
 	plan.report = p.report[1];

@@ -25,6 +25,7 @@ struct launch_opts {
 	 * none. Root keeps its own. no_new_privs stays as it is. */
 	uint32_t uid, gid;
 	uint64_t caps;
+	bool dies_with_us; /* when the thread that starts it ends, killed too (PR_SET_PDEATHSIG) */
 };
 
 struct launch {
