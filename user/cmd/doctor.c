@@ -4,6 +4,7 @@
 #include "user/cmd/cmd.h"
 #include "user/cmd/list_json.h"
 #include "user/judge/verdict.h"
+#include "user/rig/program.h"
 #include "user/sense/features.h"
 
 enum { KEY_JSON = 0x1000 };
@@ -36,7 +37,7 @@ static void print_feature(const struct feature_result *r)
 		     f->effect_if_absent);
 	if (!r->error)
 		return;
-	(void)printf("%-8s   the kernel says: %s\n", "", r->detail);
+	(void)printf("%-8s   tried, and got: %s\n", "", r->detail);
 	if (f->remedy && !is_unknown(r))
 		(void)printf("%-8s   remedy: %s\n", "", f->remedy);
 }
@@ -124,6 +125,22 @@ static error_t parse(int key, char *arg unused_arg, struct argp_state *state)
 	return 0;
 }
 
+/* Not the kernel's: the program that is each lane's resolver. */
+static void look_for_resolver(struct feature_result *ret)
+{
+	static const struct feature resolver = { .name = "unbound",
+						 .needed_by = "probes that ask for names",
+						 .effect_if_absent = "those are inconclusive",
+						 .remedy = "scripts/deps.sh installs it" };
+	char path[4096];
+
+	*ret = (struct feature_result){ .feature = &resolver,
+					.error =
+						program_find("unbound", NULL, path, sizeof(path)) };
+	(void)str_copy(ret->detail, sizeof(ret->detail),
+		       ret->error ? "not in " PROGRAM_PATH : "ok");
+}
+
 int cmd_doctor(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
@@ -142,7 +159,7 @@ int cmd_doctor(int argc, char **argv)
 		NULL,
 		NULL
 	};
-	static struct feature_result results[FEATURES_MAX];
+	static struct feature_result results[FEATURES_MAX + 1];
 	bool json = false;
 	int n, code = 0;
 
@@ -150,6 +167,7 @@ int cmd_doctor(int argc, char **argv)
 		return EXIT_USAGE;
 	cmd_log(json);
 	n = features_probe(results);
+	look_for_resolver(&results[n++]);
 	if (json)
 		code = print_lines(results, n);
 	else
