@@ -26,6 +26,24 @@ static const char *hook_names(uint32_t hook)
 					   : "other";
 }
 
+static const char *families(const char *probe)
+{
+	static const struct {
+		const char *prefix, *family;
+	} all[] = {
+		{ "tcp", "@tcp" },	  { "mapped", "@tcp" },	     { "io-", "@tcp" },
+		{ "udp", "@udp" },	  { "dns", "@dns" },	     { "metadata", "@metadata" },
+		{ "http", "@http" },	  { "icmp", "@icmp" },	     { "packet", "@packet" },
+		{ "unix", "@unix" },	  { "host", "@lateral" },    { "sibling", "@lateral" },
+		{ "env", "@credential" }, { "file", "@credential" }, { "proc", "@credential" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (!strncmp(probe, all[i].prefix, strlen(all[i].prefix)))
+			return all[i].family;
+	return NULL;
+}
+
 /* ---- results to report on ---- */
 
 static struct arm_result arm_of(bool crossed, uint64_t record)
@@ -157,6 +175,69 @@ static struct run_result mixed_run(struct cell_result cells[CELLS_MAX])
 	r.total[SNT_HOOK_WORLD].seen += 3;
 	r.recursion[SNT_HOOK_EXEC] = 2;
 	return r;
+}
+
+/* As many as there are: six platforms, all probes, a user's own among them. */
+static const char *const all_probes[] = {
+	"tcp-connect",	    "tcp6-connect",	"udp-send",	   "udp-sendmsg",
+	"udp-sendmmsg",	    "udp-write",	"dns-udp-direct",  "dns-tcp-direct",
+	"dns-resolver",	    "mapped-ipv6",	"tcp-fastopen",	   "io-uring-connect",
+	"metadata-imds-v1", "metadata-imds-v2", "metadata-gcp",	   "metadata-imds-v2-hop",
+	"http-post-direct", "http-post-proxy",	"https-post",	   "icmp-echo",
+	"packet-socket",    "unix-path",	"unix-abstract",   "host-loopback",
+	"sibling",	    "env-credential",	"file-credential", "my-own-probe",
+};
+static const char *const all_targets[] = { "bubblewrap", "bubblewrap-clearenv", "bubblewrap-run",
+					   "landlock",	 "systemd-nspawn",	"unshare-net" };
+#define MANY_MAX ((ARRAY_SIZE(all_targets) + 4) * ARRAY_SIZE(all_probes))
+
+static struct cell_result many_cell(size_t t, size_t p)
+{
+	struct cell_result c =
+		cell_of(ROLE_TARGET, all_targets[t], all_probes[p], VERDICT_CONTAINED);
+	bool claimed = p < 12 || (p > 12 && p < 20);
+
+	if (!claimed) {
+		c = cell_of(ROLE_TARGET, all_targets[t], all_probes[p], VERDICT_NOT_CLAIMED);
+		c.arms[ARM_ON] = arm_of(p > 20 && p % 2, 40);
+		c.attempt = p == 20 ? ATTEMPT_NONE : ATTEMPT_SEEN;
+	} else if (t == 3 && p >= 2 && p < 6) {
+		c = cell_of(ROLE_TARGET, all_targets[t], all_probes[p], VERDICT_ESCAPED);
+	} else if (t == 4 && p == 1) {
+		c = cell_of(ROLE_TARGET, all_targets[t], all_probes[p], VERDICT_INCONCLUSIVE);
+		c.judgement.reasons = REASON_BIT(REASON_RECORDS_LOST);
+	} else if (p == 1) {
+		assert_int_equal(str_copy(c.stopped_by, sizeof(c.stopped_by), "no-address"), 0);
+	}
+	return c;
+}
+
+static struct run_result many_run(struct cell_result cells[MANY_MAX])
+{
+	static const struct {
+		enum role role;
+		const char *name;
+		enum verdict verdict;
+	} calibrators[] = {
+		{ ROLE_ESCAPES, "claims-all-blocks-nothing", VERDICT_ESCAPED },
+		{ ROLE_CONTAINS, "deny-all", VERDICT_CONTAINED },
+		{ ROLE_DEAF, "deaf-collector", VERDICT_INCONCLUSIVE },
+		{ ROLE_NEVER, "never-started", VERDICT_INCONCLUSIVE },
+	};
+	uint32_t n = 0;
+
+	for (size_t t = 0; t < ARRAY_SIZE(all_targets); t++)
+		for (size_t p = 0; p < ARRAY_SIZE(all_probes); p++)
+			cells[n++] = many_cell(t, p);
+	for (size_t k = 0; k < ARRAY_SIZE(calibrators); k++)
+		for (size_t p = 0; p < ARRAY_SIZE(all_probes); p++)
+			cells[n++] = cell_of(calibrators[k].role, calibrators[k].name,
+					     all_probes[p], calibrators[k].verdict);
+	/* what this kernel can't make crosses nowhere, and tells nothing */
+	cells[6 * ARRAY_SIZE(all_probes) + 11] =
+		cell_of(ROLE_ESCAPES, calibrators[0].name, all_probes[11], VERDICT_INCONCLUSIVE);
+	cells[6 * ARRAY_SIZE(all_probes) + 11].arms[ARM_BASELINE_FIRST].crossed = false;
+	return run_of(cells, n);
 }
 
 /* The detector is broken: nothing is scored. */
@@ -308,7 +389,9 @@ static void golden_junit(const char *name, const struct run_result *r)
 	free(text);
 }
 
-static const struct table_opts plain = { .exit_code = -1, .hook_name = hook_names };
+static const struct table_opts plain = { .exit_code = -1,
+					 .hook_name = hook_names,
+					 .family_of = families };
 
 /* ---- tests ---- */
 
@@ -344,6 +427,22 @@ static void test_mixed(unused_arg void **state)
 	o.color = false;
 	o.width = 40;
 	golden_table("verdict-mixed.narrow.txt", &r, &o);
+}
+
+/* On 80 columns nothing is wider, and on 200 there are words. */
+static void test_many(unused_arg void **state)
+{
+	struct cell_result *cells = calloc(MANY_MAX, sizeof(*cells));
+	struct table_opts o = plain;
+	struct run_result r;
+
+	assert_non_null(cells);
+	r = many_run(cells);
+	o.width = 80;
+	golden_table("verdict-many.txt", &r, &o);
+	o.width = 200;
+	golden_table("verdict-many.wide.txt", &r, &o);
+	free(cells);
 }
 
 static void test_rejected(unused_arg void **state)
@@ -450,12 +549,14 @@ static void test_not_made(unused_arg void **state)
 
 	cells[0] = cell_of(ROLE_TARGET, "half", four[0], VERDICT_NOT_CLAIMED);
 	assert_string_equal(crossing_text(&cells[0], ARM_ON), "did not cross");
-	assert_says(&r, -1, "it did not cross.");
+	assert_says(&r, -1, "(held)\n");
+	assert_says(&r, -1, "did not cross  tcp-connect\n");
 	cells[0].attempt = ATTEMPT_NONE;
 	assert_string_equal(crossing_text(&cells[0], ARM_ON), "was not made");
 	assert_string_equal(crossing_text(&cells[0], ARM_OFF), "crossed");
 	assert_string_equal(crossing_text(&cells[0], ARM_ON2), "did not cross");
-	assert_says(&r, -1, "it was not made.");
+	assert_says(&r, -1, "(not made)\n");
+	assert_says(&r, -1, "was not made  tcp-connect\n");
 	explain("verdict-explain.none.txt", &cells[0], NULL, 0, false);
 	golden_junit("verdict-none.xml", &r);
 	cells[0].n = 2; /* the second may have made it */
@@ -612,15 +713,15 @@ static void test_full(unused_arg void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),	  cmocka_unit_test(test_mixed),
-		cmocka_unit_test(test_rejected),  cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_swollen),	  cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_exit_line), cmocka_unit_test(test_not_made),
-		cmocka_unit_test(test_widths),	  cmocka_unit_test(test_letters),
-		cmocka_unit_test(test_explain),	  cmocka_unit_test(test_states),
-		cmocka_unit_test(test_baseline),  cmocka_unit_test(test_calibrators),
-		cmocka_unit_test(test_color),	  cmocka_unit_test(test_printable),
-		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_good),	    cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_many),	    cmocka_unit_test(test_rejected),
+		cmocka_unit_test(test_hostile),	    cmocka_unit_test(test_swollen),
+		cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_exit_line),
+		cmocka_unit_test(test_not_made),    cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_letters),	    cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_states),	    cmocka_unit_test(test_baseline),
+		cmocka_unit_test(test_calibrators), cmocka_unit_test(test_color),
+		cmocka_unit_test(test_printable),   cmocka_unit_test(test_full),
 	};
 
 	return cmocka_run_group_tests_name("report", tests, NULL, NULL);

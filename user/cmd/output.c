@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/cmd/output.h"
 
+#include <sys/ioctl.h>
+
+#include "probes/probe.h"
 #include "user/base/log.h"
 #include "user/cmd/cmd.h"
 #include "user/report/verdict_json.h"
@@ -53,12 +56,29 @@ static int print_json(const struct run_result *r)
 	return err;
 }
 
+static const char *family_of(const char *probe)
+{
+	const struct probe_manifest *p = probe_manifest_find(probe);
+
+	return p ? p->families[0] : NULL;
+}
+
+/* 0: not a terminal, or one that does not say. */
+static unsigned int terminal_width(int fd)
+{
+	struct winsize size;
+
+	return ioctl(fd, TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}
+
 int output_result(const struct output *out, const struct run_result *r, struct table_opts *o)
 {
 	int err;
 
 	o->color = color_wanted(out->color, STDOUT_FILENO);
+	o->width = terminal_width(STDOUT_FILENO);
 	o->hook_name = hook_name;
+	o->family_of = family_of;
 	err = out->json ? print_json(r) : table_print(stdout, r, o);
 	if (err && ferror(stdout))
 		(void)cmd_output_failed();

@@ -4,9 +4,12 @@
 
 #include <inttypes.h>
 
+#include "user/report/credit.h"
 #include "user/report/grid.h"
+#include "user/report/wrap.h"
 
 #define DEFAULT_WIDTH 100
+#define INDENT 4
 
 /* ---- head ---- */
 
@@ -32,12 +35,14 @@ static void print_status(struct line *l, const struct run_result *r)
 
 /* ---- reasons ---- */
 
-/* Contained is what one hopes for, and a calibrator as it must be: no more words about them. */
+/* Contained is what one hopes for, what is not claimed stands apart, and a calibrator is as it must
+ * be: no more words about them. */
 static bool needs_words(const struct run_result *r, const struct cell_result *c)
 {
 	if (c->role != ROLE_TARGET)
 		return !cell_as_expected(c);
-	return r->status == RUN_VALID && c->judgement.verdict != VERDICT_CONTAINED;
+	return r->status == RUN_VALID && c->judgement.verdict != VERDICT_CONTAINED &&
+	       c->judgement.verdict != VERDICT_NOT_CLAIMED;
 }
 
 static bool same_words(const struct cell_result *a, const struct cell_result *b)
@@ -45,16 +50,8 @@ static bool same_words(const struct cell_result *a, const struct cell_result *b)
 	return !strcmp(a->target, b->target) && a->role == b->role &&
 	       a->judgement.verdict == b->judgement.verdict &&
 	       a->judgement.reasons == b->judgement.reasons &&
-	       a->judgement.grade == b->judgement.grade &&
+	       a->judgement.grade == b->judgement.grade && !strcmp(a->via, b->via) &&
 	       !strcmp(crossing_text(a, ARM_ON), crossing_text(b, ARM_ON));
-}
-
-static const char *not_claimed_sentence(const struct cell_result *c)
-{
-	if (c->arms[ARM_ON].crossed)
-		return "The platform does not promise to stop it, and it crossed.";
-	return attempt_not_made(c) ? "The platform does not promise to stop it; it was not made."
-				   : "The platform does not promise to stop it; it did not cross.";
 }
 
 static const char *verdict_sentence(const struct cell_result *c)
@@ -64,14 +61,13 @@ static const char *verdict_sentence(const struct cell_result *c)
 		return c->judgement.grade == GRADE_SIGNAL
 			       ? "Its packets, without payload, reached the far side."
 			       : "What it sent reached the far side.";
-	case VERDICT_NOT_CLAIMED:
-		return not_claimed_sentence(c);
 	case VERDICT_PROVISIONAL:
 		return "It did not cross, but this platform has no way to loosen its control for "
 		       "comparison.";
 	case VERDICT_INCONCLUSIVE:
 		return c->arms[ARM_ON].crossed ? "It crossed, but not provably from the sandbox."
 					       : NULL;
+	case VERDICT_NOT_CLAIMED:
 	case VERDICT_CONTAINED:
 	case VERDICT_MAX:
 		break;
@@ -79,50 +75,86 @@ static const char *verdict_sentence(const struct cell_result *c)
 	return NULL;
 }
 
-static void print_sentence(struct line *l, const char *code, const char *sentence)
+static struct wrap paragraph(const struct grid *g, struct line *l)
 {
-	line_put(l, INK_NONE, 0, "    ");
-	if (code) {
-		line_put(l, INK_STRONG, 0, code);
-		line_put(l, INK_NONE, 0, ": ");
-	}
-	line_put(l, INK_NONE, 0, sentence);
-	line_end(l);
+	return (struct wrap){ .l = l, .indent = INDENT, .width = g->paper, .glued = true };
 }
 
-static void print_words(struct line *l, const struct cell_result *c)
+static void print_sentence(const struct grid *g, struct line *l, const char *code,
+			   const char *sentence)
 {
-	const char *sentence = verdict_sentence(c);
+	struct wrap w = paragraph(g, l);
+	char lead[64];
 
-	line_put(l, INK_NONE, 0, ": ");
-	line_put(l, verdict_ink(c->judgement.verdict), 0, verdict_word(c->judgement.verdict));
-	if (c->role != ROLE_TARGET)
-		line_putf(l, INK_NONE, 0, ", but must be %s", verdict_text(role_verdict(c->role)));
-	line_end(l);
-	if (sentence)
-		print_sentence(l, NULL, sentence);
-	for (unsigned int i = 0; i < REASON_MAX; i++)
-		if (c->judgement.reasons & REASON_BIT(i))
-			print_sentence(l, reason_code((enum reason)i),
-				       reason_sentence((enum reason)i));
+	line_put(l, INK_NONE, INDENT, "");
+	w.at = INDENT;
+	w.indent = INDENT + 2;
+	if (code) {
+		(void)str_format(lead, sizeof(lead), "%s:", code);
+		wrap_word(&w, INK_STRONG, lead);
+	}
+	wrap_text(&w, INK_NONE, sentence);
+	wrap_end(&w);
+}
+
+/* How it left, where that is known. */
+static void put_way(struct wrap *w, const struct cell_result *c)
+{
+	char via[TEXT_MAX];
+
+	if (c->judgement.verdict != VERDICT_ESCAPED || !c->via[0])
+		return;
+	wrap_word(w, INK_NONE, "via");
+	wrap_word(w, INK_NONE, printable(via, sizeof(via), c->via));
+}
+
+static void put_verdict(struct wrap *w, const struct cell_result *c)
+{
+	char text[96];
+
+	(void)str_format(text, sizeof(text), c->role == ROLE_TARGET ? "%s" : "%s, but must be %s",
+			 verdict_word(c->judgement.verdict), verdict_text(role_verdict(c->role)));
+	wrap_text(w, verdict_ink(c->judgement.verdict), text);
+	put_way(w, c);
+}
+
+static void put_name(struct wrap *w, const char *name, const char *end, enum ink ink)
+{
+	char text[TEXT_MAX], word[TEXT_MAX + 2];
+
+	(void)str_format(word, sizeof(word), "%s%s", printable(text, sizeof(text), name), end);
+	wrap_word(w, ink, word);
 }
 
 /* Neighbours that have the same to say share one paragraph; answers where the next one starts. */
-static uint32_t print_paragraph(struct line *l, const struct run_result *r, uint32_t i)
+static uint32_t print_paragraph(const struct grid *g, struct line *l, uint32_t i)
 {
+	const struct run_result *r = g->r;
 	const struct cell_result *c = &r->cells[i];
-	char name[TEXT_MAX];
+	const char *sentence = verdict_sentence(c);
+	struct wrap w = paragraph(g, l);
+	uint32_t end = i + 1;
 
-	line_put(l, INK_STRONG, 0, printable(name, sizeof(name), c->target));
-	line_putf(l, INK_NONE, 0, " / %s", printable(name, sizeof(name), c->probe));
-	for (i++; i < r->cells_n && same_words(c, &r->cells[i]); i++)
-		line_putf(l, INK_NONE, 0, ", %s", printable(name, sizeof(name), r->cells[i].probe));
-	print_words(l, c);
-	return i;
+	while (end < r->cells_n && same_words(c, &r->cells[end]))
+		end++;
+	put_name(&w, c->target, "", INK_STRONG);
+	wrap_word(&w, INK_NONE, "/");
+	for (; i < end; i++)
+		put_name(&w, r->cells[i].probe, i + 1 < end ? "," : ":", INK_NONE);
+	put_verdict(&w, c);
+	wrap_end(&w);
+	if (sentence)
+		print_sentence(g, l, NULL, sentence);
+	for (unsigned int k = 0; k < REASON_MAX; k++)
+		if (c->judgement.reasons & REASON_BIT(k))
+			print_sentence(g, l, reason_code((enum reason)k),
+				       reason_sentence((enum reason)k));
+	return end;
 }
 
-static void print_reasons(struct line *l, const struct run_result *r)
+static void print_reasons(const struct grid *g, struct line *l)
 {
+	const struct run_result *r = g->r;
 	bool any = false;
 
 	for (uint32_t i = 0; i < r->cells_n;) {
@@ -131,7 +163,7 @@ static void print_reasons(struct line *l, const struct run_result *r)
 			continue;
 		}
 		any = true;
-		i = print_paragraph(l, r, i);
+		i = print_paragraph(g, l, i);
 	}
 	if (any)
 		line_end(l);
@@ -293,16 +325,18 @@ int table_print(FILE *f, const struct run_result *r, const struct table_opts *o)
 	struct grid g;
 	int err;
 
-	err = grid_init(&g, r, o->width ? o->width : DEFAULT_WIDTH);
+	err = grid_init(&g, r, o->family_of, o->width ? o->width : DEFAULT_WIDTH);
 	if (err < 0)
 		return err;
 	print_status(&l, r);
-	grid_print(&g, &l, false);
-	grid_print(&g, &l, true);
+	grid_print(&g, &l);
 	grid_legend(&g, &l);
-	grid_done(&g);
-	print_reasons(&l, r);
+	print_reasons(&g, &l);
 	print_hint(&l, r);
+	credit_stopped(&g, &l);
+	credit_unclaimed(&g, &l);
+	credit_instrument(&g, &l);
+	grid_done(&g);
 	print_scores(&l, r);
 	print_skipped(&l, o);
 	print_loss(&l, r, o->hook_name);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table for people: a row per target, a column per probe, the verdict as a word (a letter where
- * there are many probes) with where the attempt stopped and by what below it; then the reasons in
- * sentences, the instrument's own calibrators, the totals and the loss identity.
+ * The table for people: the grid of verdicts, then whose doing they are, the reasons in sentences,
+ * the instrument's own targets, the totals and the loss identity.
  *
  * Pure ASCII. Colour only repeats what a word or letter says.
  */
@@ -24,6 +23,7 @@ struct table_opts {
 	unsigned int width; /* columns of the terminal; 0 = 100 */
 	int exit_code;	    /* enum exit_code; -1: not known, not printed */
 	hook_name_fn hook_name;
+	family_fn family_of; /* NULL: rows are not grouped */
 	const struct table_skipped *skipped;
 	size_t skipped_n;
 };

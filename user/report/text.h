@@ -15,6 +15,9 @@
  * calls a report hands it over. */
 typedef const char *(*hook_name_fn)(uint32_t hook);
 
+/* The "@family" that a probe is shown under; NULL: none is known. Likewise. */
+typedef const char *(*family_fn)(const char *probe);
+
 /* A field of a result, whatever a stranger wrote into it, as printable ASCII: what escape_text()
  * does, and the bytes outside ASCII become \xNN too (a right-to-left override is valid UTF-8).
  * TEXT_MAX holds any field; a smaller out cuts, ending in "...". Returns out. */

@@ -150,6 +150,42 @@ static void cell(struct json_out *j, const struct cell_result *c)
 	json_object_end(j);
 }
 
+/* ---- what nobody claims ---- */
+
+static void unclaimed_list(struct json_out *j, const struct run_result *r, uint32_t begin,
+			   const char *key, const char *outcome)
+{
+	const char *target = r->cells[begin].target;
+
+	json_array(j, key);
+	for (uint32_t i = begin; i < r->cells_n && !strcmp(r->cells[i].target, target); i++)
+		if (!r->cells[i].claimed && !strcmp(crossing_text(&r->cells[i], ARM_ON), outcome))
+			json_text(j, NULL, r->cells[i].probe);
+	json_array_end(j);
+}
+
+/* Of each target that has such cells, which of them crossed all the same. */
+static void unclaimed(struct json_out *j, const struct run_result *r)
+{
+	const char *last = NULL;
+
+	json_array(j, "unclaimed");
+	for (uint32_t i = 0; i < r->cells_n; i++) {
+		const struct cell_result *c = &r->cells[i];
+
+		if (c->role != ROLE_TARGET || c->claimed || (last && !strcmp(c->target, last)))
+			continue;
+		last = c->target;
+		json_object_begin(j, NULL);
+		json_text(j, "target", c->target);
+		unclaimed_list(j, r, i, "crossed", "crossed");
+		unclaimed_list(j, r, i, "did_not_cross", "did not cross");
+		unclaimed_list(j, r, i, "not_made", "was not made");
+		json_object_end(j);
+	}
+	json_array_end(j);
+}
+
 int verdict_json(struct json_out *j, const struct run_result *r, hook_name_fn name)
 {
 	json_object_begin(j, NULL);
@@ -163,6 +199,7 @@ int verdict_json(struct json_out *j, const struct run_result *r, hook_name_fn na
 	for (uint32_t i = 0; i < r->cells_n; i++)
 		cell(j, &r->cells[i]);
 	json_array_end(j);
+	unclaimed(j, r);
 	json_object_end(j);
 	json_newline(j);
 	return json_out_error(j);
