@@ -86,6 +86,8 @@ struct connection *connections_add(struct connections *t, int fd, const struct l
 
 void connections_expire(struct connections *t, uint64_t now_ns, const struct message_sink *sink)
 {
+	if (!t->open)
+		return;
 	for (size_t i = 0; i < CONNECTION_MAX; i++) {
 		struct connection *c = &t->at[i];
 
