@@ -1085,6 +1085,40 @@ static void test_many_connections(void **state unused_arg)
 	far_stop(f);
 }
 
+/* Neither do clients that begin a handshake, or a request, and leave it at that. */
+static void test_many_half_way(void **state unused_arg)
+{
+	static const struct {
+		uint16_t port;
+		const char *text;
+	} doors[] = { { 443, "\x16\x03\x01\x02" }, { 80, "POST / HTTP/1.1\r\nContent-Le" } };
+	enum { MANY = 300 };
+	char reply[4096];
+	struct far *f;
+	int fd[MANY];
+
+	if (no_namespace)
+		skip();
+	f = far_start(true);
+	for (int i = 0; i < MANY; i++) {
+		fd[i] = dial(SOCK_STREAM, doors[i % 2].port);
+		say(fd[i], doors[i % 2].text);
+	}
+	{
+		cleanup_fd int own = dial(SOCK_STREAM, 443);
+		SSL *ssl = tls_dial(own, TLS1_3_VERSION);
+
+		tls_say(ssl, POST);
+		tls_hear(ssl, reply, sizeof(reply));
+		assert_proves(reply);
+		SSL_free(ssl);
+	}
+	for (int i = 0; i < MANY; i++)
+		(void)close(fd[i]);
+	assert_serves(f);
+	far_stop(f);
+}
+
 /* Reads the log until every message that was sent is in it, as a line or as lost. */
 static void count_all(struct far *f, uint64_t sent, uint64_t *ret_lost)
 {
@@ -1177,6 +1211,7 @@ int main(void)
 		cmocka_unit_test(test_half_dns),
 		cmocka_unit_test(test_byte_by_byte),
 		cmocka_unit_test(test_many_connections),
+		cmocka_unit_test(test_many_half_way),
 		cmocka_unit_test(test_stalled_reader),
 		cmocka_unit_test(test_kernel_drops),
 	};
