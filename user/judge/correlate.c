@@ -141,7 +141,7 @@ static uint64_t dest_key(uint32_t lane, const uint8_t daddr[16], uint32_t dport)
 }
 
 struct trial_state *trial_by_dest(struct correlate *c, uint32_t lane, const uint8_t daddr[16],
-				  uint32_t dport)
+				  uint32_t dport, uint64_t time_ns)
 {
 	struct trial_state *t;
 	uint32_t id;
@@ -149,6 +149,8 @@ struct trial_state *trial_by_dest(struct correlate *c, uint32_t lane, const uint
 	if (!idmap_get(&c->by_dest, dest_key(lane, daddr, dport), &id))
 		return NULL;
 	t = trial_get(c, id);
+	while (t && t->new_ns > time_ns)
+		t = trial_get(c, t->older);
 	return t && trial_goes_to(t, daddr, dport) ? t : NULL;
 }
 
@@ -195,6 +197,7 @@ static int add_trial(struct correlate *c, const struct ev *ev)
 	mac_token(t->nonce, t->probe, token);
 	if (memcmp(token, t->token, sizeof(token)))
 		return -EBADMSG;
+	(void)idmap_get(&c->by_dest, dest_key(t->lane, t->daddr, t->dport), &s.older);
 	err = match_set_add(c->tokens, token, t->id);
 	if (!err)
 		err = list_add(&c->trials, s);

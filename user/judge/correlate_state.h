@@ -83,6 +83,7 @@ struct trial_state {
 	const struct ev_probe *probe; /* set at assembly: lists may move before */
 	uint64_t mark;
 	uint64_t new_ns, begin_ns, end_ns; /* 0 = not yet */
+	uint32_t older; /* the trial before it in its lane towards the same; 0 = none */
 
 	/* the kernel's view of the session's exec */
 	uint32_t execs;
@@ -199,8 +200,10 @@ struct correlate {
 };
 
 struct trial_state *trial_get(struct correlate *c, uint32_t id); /* NULL: unknown */
+/* The last one to be registered before then: the kernel's records come behind the log's of the same
+ * time, so that one of a trial that has just ended may come when the next one is known. */
 struct trial_state *trial_by_dest(struct correlate *c, uint32_t lane, const uint8_t daddr[16],
-				  uint32_t dport);
+				  uint32_t dport, uint64_t time_ns);
 const struct ev_probe *probe_of(const struct correlate *c, const char *name);
 const struct ev_target *target_of(const struct correlate *c, const char *name);
 bool trial_goes_to(const struct trial_state *t, const uint8_t daddr[16], uint32_t dport);

@@ -34,7 +34,7 @@ int quote_keep(struct correlate *c, const struct ev *ev, const struct packet *p)
 	if (in.payload + in.payload_len != p->payload + p->payload_len ||
 	    p->payload_len - ICMP_REST - in.payload_len != (in.family == AF_INET ? 28u : 48u))
 		return -ENOENT;
-	t = trial_by_dest(c, ev->lane, in.src, in.sport);
+	t = trial_by_dest(c, ev->lane, in.src, in.sport, ev->time_ns);
 	if (!t || !t->token_tap)
 		return -ENOENT;
 	q.trial = t->t.id;

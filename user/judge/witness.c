@@ -274,7 +274,7 @@ static bool is_self(struct correlate *c, const struct packet *p, const struct ev
 
 static struct trial_state *newest_trial(struct correlate *c, uint32_t lane, const struct packet *p)
 {
-	struct trial_state *t = trial_by_dest(c, lane, p->dst, p->dport);
+	struct trial_state *t = trial_by_dest(c, lane, p->dst, p->dport, c->now->time_ns);
 
 	if (t || lane >= SNT_SLOT_MAX)
 		return t;
