@@ -5,7 +5,7 @@
  *   seccomp         connect() and the sends with an address get EPERM from a filter
  *   seccomp-socket  so does socket() for IPv4 and IPv6
  *   landlock        no TCP connection (landlock(7), ABI 4)
- *   cg-connect, cg-sendmsg, cg-sock, cg-skb, cg-skb-silent
+ *   cg-connect, cg-connect4, cg-sendmsg, cg-sock, cg-skb, cg-skb-silent
  *                   a BPF program on the cgroup of the command, that denies at this hook; silent:
  *                   the sender is told that all went well
  *   tcx-egress=LINK, tcx-ingress=LINK
@@ -222,6 +222,7 @@ static bool deny(const char *way)
 	} ways[] = {
 		{ "cg-connect", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_CONNECT, 0 },
 		{ "cg-connect", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_CONNECT, 0 },
+		{ "cg-connect4", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_CONNECT, 0 },
 		{ "cg-sendmsg", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP4_SENDMSG, 0 },
 		{ "cg-sock", BPF_PROG_TYPE_CGROUP_SOCK, BPF_CGROUP_INET_SOCK_CREATE, 0 },
 		{ "cg-skb", BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, 0 },
