@@ -44,7 +44,8 @@ size_t dns_question(const struct probe_attempt *a, uint16_t id, uint8_t out[DNS_
 	char name[256];
 	size_t n = HEADER_BYTES;
 
-	(void)str_format(name, sizeof(name), "%s.%s." PROBE_ZONE, a->token, a->manifest->p.name);
+	(void)str_format(name, sizeof(name), "%s.%s.%s", a->token, a->manifest->p.name,
+			 a->name && a->name[0] ? a->name : PROBE_ZONE);
 	memset(out, 0, HEADER_BYTES);
 	(void)put16(out, id);
 	(void)put16(out + 2, FLAG_RD);

@@ -8,7 +8,8 @@
 /* header, a name of at most 255 bytes, type and class (RFC 1035 4.1) */
 #define DNS_QUESTION_MAX (12 + 255 + 4)
 
-/* "TXT of TOKEN.PROBE.sentinel.test?", recursion desired. Returns its length. */
+/* "TXT of TOKEN.PROBE.sentinel.test?", or of the domain that the attempt names; recursion desired.
+ * Returns its length. */
 size_t dns_question(const struct probe_attempt *a, uint16_t id, uint8_t out[DNS_QUESTION_MAX]);
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/probe.h"
 
+#include <linux/capability.h>
 #include <sys/socket.h>
 
 #include "user/rig/rig.h"
@@ -261,6 +262,20 @@ static const struct probe_manifest manifests[] = {
 		       .builtin = true },
 		.families = { "@icmp" },
 		.about = "a ping that carries the token",
+	},
+	{
+		.p = { .name = "packet-socket",
+		       .attack = "T1095",
+		       .channel = CHANNEL_PACKET,
+		       .family = AF_INET,
+		       .socket_family = AF_PACKET,
+		       .window_ms = WINDOW_DATAGRAM_MS,
+		       .caps = 1ull << CAP_NET_RAW,
+		       .answers = true,
+		       .builtin = true },
+		.families = { "@packet" },
+		.port = RIG_PORT_UDP,
+		.about = "a UDP datagram in a frame by hand, past every hook for addresses",
 	},
 };
 

@@ -77,6 +77,8 @@ void probe_dns_udp_direct(const struct probe_attempt *a, struct probe_outcome *r
 void probe_dns_tcp_direct(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_tcp_fastopen(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_io_uring_connect(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_dns_resolver(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_icmp_echo(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_packet_socket(const struct probe_attempt *a, struct probe_outcome *ret);
 
 #endif

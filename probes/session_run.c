@@ -18,6 +18,7 @@ static const struct {
 	{ "udp-write", probe_udp_write },
 	{ "dns-udp-direct", probe_dns_udp_direct },
 	{ "dns-tcp-direct", probe_dns_tcp_direct },
+	{ "dns-resolver", probe_dns_resolver },
 	{ "mapped-ipv6", probe_tcp_connect },
 	{ "tcp-fastopen", probe_tcp_fastopen },
 	{ "io-uring-connect", probe_io_uring_connect },
@@ -30,6 +31,7 @@ static const struct {
 	{ "metadata-ecs", probe_metadata_ecs },
 	{ "metadata-ipv6", probe_metadata_imds_v2 },
 	{ "icmp-echo", probe_icmp_echo },
+	{ "packet-socket", probe_packet_socket },
 };
 
 struct session {

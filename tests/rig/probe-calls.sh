@@ -51,7 +51,7 @@ makes() { # probe port regex...
 }
 
 stream='socket\(AF_INET, SOCK_STREAM\|SOCK_CLOEXEC\|SOCK_NONBLOCK, IPPROTO_IP\) = 3'
-datagram='socket\(AF_INET, SOCK_DGRAM\|SOCK_CLOEXEC, IPPROTO_IP\) = 3'
+datagram='socket\(AF_INET, SOCK_DGRAM\|SOCK_CLOEXEC, IPPROTO_IP\) = [34]'
 text='"SENTINEL [0-9a-f]{32}\\n"'
 
 makes tcp-connect 9000 "$stream" "connect\(3, .*$v4.*"
@@ -72,5 +72,8 @@ makes icmp-echo 0 'socket\(AF_INET, SOCK_DGRAM\|SOCK_CLOEXEC, IPPROTO_ICMP\) = -
 	'socket\(AF_INET, SOCK_RAW\|SOCK_CLOEXEC, IPPROTO_ICMP\) = 3' "sendto\(3, .*$v4.*"
 sysctl -qw net.ipv4.ping_group_range='0 0'
 makes icmp-echo 0 'socket\(AF_INET, SOCK_DGRAM\|SOCK_CLOEXEC, IPPROTO_ICMP\) = 3' "sendto\(3, .*$v4.*"
+makes packet-socket 9001 'socket\(AF_PACKET, SOCK_RAW\|SOCK_CLOEXEC, .*' "$datagram.*" 'bind\(4, .*' \
+	'getsockname\(4, .*' 'socket\(AF_NETLINK, .*' 'sendto\(5, .*nlmsg_type=(RTM_GETROUTE|0x1a).*' 'bind\(3, .*AF_PACKET.*' \
+	'sendto\(3, .*SENTINEL.*AF_PACKET.*'
 
 exit $((failures > 0))
