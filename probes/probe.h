@@ -24,6 +24,10 @@ struct probe_manifest {
 	const char *families[PROBE_FAMILIES_MAX]; /* "@tcp", ...; NULL after the last */
 	uint32_t port;	   /* of the far side, unless the caller says another */
 	const char *about; /* one line for people */
+	/* A user's: what the session starts in place of a function (own_words.h), the program that
+	 * is its session, and what a sandbox must show for both; NULL: ours */
+	char *const *own;
+	const char *session_exe, *bind;
 };
 
 /* All built-in manifests, in the order in which they are listed and run. Static data. */

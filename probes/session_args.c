@@ -3,10 +3,17 @@
 
 #include <sys/socket.h>
 
+/* Of a user's own probe no more is known than its name. */
 static int set_probe(struct session_args *a, const char *value)
 {
+	size_t len = strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
 	a->manifest = probe_manifest_find(value);
-	return a->manifest ? 0 : -ENOENT;
+	if (!a->command)
+		return a->manifest ? 0 : -ENOENT;
+	if (a->manifest || !len || value[len])
+		return -EINVAL;
+	return str_copy(a->own_name, sizeof(a->own_name), value);
 }
 
 static int set_to(struct session_args *a, const char *value)
@@ -110,6 +117,8 @@ static int check_complete(const struct session_args *a, unsigned int seen, char 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!keys[i].optional && !(seen & 1u << i))
 			return refuse(why, n, keys[i].key, "missing");
+	if (a->command)
+		return 0;
 	if (addr_is_v4(a->to) != (a->manifest->p.family == AF_INET))
 		return refuse(why, n, a->manifest->p.name, "the address is not of its family");
 	return 0;
@@ -126,6 +135,13 @@ int session_args_parse(int argc, char *const argv[], struct session_args *ret, c
 		return -EINVAL;
 	}
 	err = parse_nonce(argv[1], ret, why, n);
+	for (int i = 2; i < argc && !ret->command; i++)
+		if (!strcmp(argv[i], "--")) {
+			ret->command = &argv[i + 1];
+			argc = i;
+		}
+	if (!err && ret->command && !ret->command[0])
+		err = refuse(why, n, "--", "want a command after it");
 	for (int i = 2; i < argc && !err; i++)
 		err = parse_key(argv[i], ret, &seen, why, n);
 	return err ? err : check_complete(ret, seen, why, n);

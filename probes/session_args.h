@@ -5,9 +5,11 @@
  *
  *   sentinel-probe SENTINEL1:<32 hex nonce> probe=NAME to=ADDR port=N challenge=<32 hex>
  *                  timeout_ms=N hold_ms=N [wait_ms=N] [name=NAME]
+ *                  [-- COMMAND [WORD]...]
  *
  * The nonce stands in argv[1], where the kernel side reads it at exec (bpf/events.h). The others
- * follow in any order, each once, those in brackets at most.
+ * follow in any order, each once, those in brackets at most. A command makes it a user's own probe
+ * (own.h), and NAME is none of ours.
  */
 #ifndef SENTINEL_PROBES_SESSION_ARGS_H
 #define SENTINEL_PROBES_SESSION_ARGS_H
@@ -28,6 +30,8 @@ struct session_args {
 	uint32_t hold_ms;	/* how long it waits for the second challenge */
 	uint32_t wait_ms;	/* the attempt is made that long after the session's start */
 	char name[EV_NAME_MAX]; /* "": the probe's own; see probe_attempt */
+	char *const *command;	/* of a user's own probe, borrowed from argv; NULL: one of ours */
+	char own_name[EV_NAME_MAX];
 };
 
 /* 0, or -EINVAL with a line for people in why (of size n). *ret is unspecified then. */

@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include "probes/attempt.h"
+#include "probes/own.h"
 #include "user/base/session_line.h"
 
 static const struct {
@@ -73,6 +74,11 @@ static void say_ran(struct session *s, const struct probe_outcome *o)
 	say(s, &l);
 }
 
+static const char *probe_name(const struct session_args *args)
+{
+	return args->command ? args->own_name : args->manifest->p.name;
+}
+
 static void make_attempt(const struct session_args *args, struct probe_outcome *ret)
 {
 	struct probe_attempt a = { .manifest = args->manifest,
@@ -81,9 +87,13 @@ static void make_attempt(const struct session_args *args, struct probe_outcome *
 	uint8_t token[MAC_NONCE_BYTES];
 
 	memcpy(a.to, args->to, sizeof(a.to));
-	mac_token(args->nonce, args->manifest->p.name, token);
+	mac_token(args->nonce, probe_name(args), token);
 	hex_encode(a.token, token, sizeof(token));
 	a.deadline_ns = mono_ns() + args->timeout_ms * NSEC_PER_MSEC;
+	if (args->command) {
+		probe_own(&a, args->command, ret);
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(probes); i++)
 		if (!strcmp(probes[i].name, args->manifest->p.name))
 			probes[i].attempt(&a, ret);

@@ -233,6 +233,39 @@ static void test_args(void **state unused_arg)
 	}
 }
 
+/* A user's own probe: what follows -- is its command, and of it no more is known than its name. */
+static void test_args_own(void **state unused_arg)
+{
+#define OWN(probe)                                                                                 \
+	"p", "SENTINEL1:" H32, "probe=" probe, "to=::1", "port=1", "challenge=" H32,               \
+		"timeout_ms=1", "hold_ms=1"
+	static const char *const good[] = { OWN("mine"), "--", "./x", "hold_ms=9", "--", NULL };
+	static const struct {
+		const char *argv[12];
+		const char *why;
+	} bad[] = {
+		{ { OWN("mine"), NULL }, "want a probe's name" },
+		{ { OWN("mine"), "--", NULL }, "want a command" },
+		{ { OWN("tcp-connect"), "--", "x", NULL }, "want a probe's name" },
+		{ { OWN("a_b"), "--", "x", NULL }, "want a probe's name" },
+		{ { "p", "SENTINEL1:" H32, "probe=mine", "--", "x", NULL }, "missing" },
+	};
+	struct session_args a;
+	char why[256] = "";
+
+	assert_int_equal(parse_args(good, &a, why), 0);
+	assert_string_equal(a.own_name, "mine");
+	assert_int_equal(a.hold_ms, 1);
+	assert_string_equal(a.command[0], "./x");
+	assert_string_equal(a.command[2], "--");
+	assert_null(a.command[3]);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(parse_args(bad[i].argv, &a, why), -EINVAL);
+		if (!strstr(why, bad[i].why))
+			fail_msg("case %zu: %s", i, why);
+	}
+}
+
 static void test_args_family(void **state unused_arg)
 {
 	static const char *const v6[] = {
@@ -425,6 +458,7 @@ int main(void)
 		cmocka_unit_test(test_line_mutations),
 		cmocka_unit_test(test_line_is_linear),
 		cmocka_unit_test(test_args),
+		cmocka_unit_test(test_args_own),
 		cmocka_unit_test(test_args_family),
 		cmocka_unit_test(test_session_answers),
 		cmocka_unit_test(test_session_waits),

@@ -71,6 +71,33 @@ void bundle_folder_drop(const struct bundle_folder *f)
 		(void)rmdir(f->path);
 }
 
+static void describe_own(struct json_out *j, const struct probe_file *p)
+{
+	const char *name = strrchr(p->path, '/');
+
+	json_text(j, "file.name", name ? name + 1 : p->path);
+	json_hex(j, "file.hash.sha256", p->digest, sizeof(p->digest));
+	if (p->program)
+		json_hex(j, "process.hash.sha256", p->program_digest, sizeof(p->program_digest));
+	json_array(j, "process.args");
+	for (char *const *word = p->run; *word; word++)
+		json_text(j, NULL, *word);
+	json_array_end(j);
+}
+
+static void describe(struct json_out *j, const struct selection *s, const struct probe_manifest *p)
+{
+	json_object_begin(j, NULL);
+	json_text(j, "id", p->p.name);
+	json_text(j, "about", p->about);
+	json_text(j, "attack", p->p.attack);
+	json_u32(j, "window_ms", p->p.window_ms);
+	for (size_t i = 0; i < s->own_n; i++)
+		if (p == &s->own[i]->m)
+			describe_own(j, s->own[i]);
+	json_object_end(j);
+}
+
 static int add_probes(const struct bundle_folder *f, const struct selection *s, struct diag *d)
 {
 	struct json_out j;
@@ -78,16 +105,8 @@ static int add_probes(const struct bundle_folder *f, const struct selection *s, 
 
 	json_out_init(&j);
 	json_array(&j, NULL);
-	for (size_t i = 0; i < s->probes_n; i++) {
-		const struct probe_manifest *p = s->probes[i];
-
-		json_object_begin(&j, NULL);
-		json_text(&j, "id", p->p.name);
-		json_text(&j, "about", p->about);
-		json_text(&j, "attack", p->p.attack);
-		json_u32(&j, "window_ms", p->p.window_ms);
-		json_object_end(&j);
-	}
+	for (size_t i = 0; i < s->probes_n; i++)
+		describe(&j, s, s->probes[i]);
 	json_array_end(&j);
 	json_newline(&j);
 	err = json_out_error(&j);
@@ -105,5 +124,7 @@ int bundle_folder_inputs(const struct bundle_folder *f, const struct selection *
 
 	for (size_t i = 0; i < s->targets_n && !err; i++)
 		err = bundle_add_file(f->path, "targets", s->targets[i]->path, d);
+	for (size_t i = 0; i < s->own_n && !err; i++)
+		err = bundle_add_file(f->path, "probes", s->own[i]->path, d);
 	return err ? err : add_probes(f, s, d);
 }

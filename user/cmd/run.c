@@ -28,8 +28,8 @@ static const struct argp_option options[] = {
 	{ "target", 't', "TARGET", 0,
 	  "Test this target: a name, a glob, or a target file (default: all that are found here)",
 	  0 },
-	{ "probe", 'p', "PROBE", 0, "Make this attempt: an id, a glob, or a @family (default: all)",
-	  0 },
+	{ "probe", 'p', "PROBE", 0,
+	  "Make this attempt: an id, a glob, a @family, or a probe file (default: all)", 0 },
 	{ "repeat", KEY_REPEAT, "N", 0, "Do each round N times (default 1)", 0 },
 	{ "lanes", KEY_LANES, "N", 0, "Work in N lanes side by side (default 8)", 0 },
 	{ "arms", KEY_ARMS, "LIST", 0,
@@ -202,6 +202,7 @@ struct run {
 	struct schedule_opts schedule;
 	struct jobs *jobs;
 	struct bundle_folder folder;
+	struct probe_copies copies;
 	FILE *junit; /* NULL: not wanted */
 	char probe[PATH_MAX], confine[PATH_MAX];
 };
@@ -232,8 +233,13 @@ static int find_programs(struct run *r, char daemon[PATH_MAX], struct diag *d)
 		err = -errno;
 	if (err)
 		return diag_set(d, err, NULL, 0, 0, "can't find sentineld beside this program");
-	err = probe_path("sentinel-probe", r->probe, sizeof(r->probe), d);
-	return err ? err : probe_path("sentinel-confine", r->confine, sizeof(r->confine), d);
+	probe_copies_prune();
+	err = probe_path(&r->copies, "sentinel-probe", r->probe, sizeof(r->probe), d);
+	if (!err)
+		err = probe_path(&r->copies, "sentinel-confine", r->confine, sizeof(r->confine), d);
+	for (size_t i = 0; i < r->selected->own_n && !err; i++)
+		err = probe_path_own(&r->copies, r->selected->own[i], d);
+	return err;
 }
 
 static bool asks_for_names(const struct selection *s)
@@ -409,6 +415,7 @@ static int run(const struct run_args *a, struct selection *s)
 			log_info("evidence: %s", r.folder.path);
 	}
 	close_junit(&r);
+	probe_copies_done(&r.copies);
 	jobs_free(r.jobs);
 	return code;
 }

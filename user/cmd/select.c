@@ -20,6 +20,8 @@ void selection_done(struct selection *s)
 		target_free(s->targets[i]);
 	for (size_t i = 0; i < s->skipped_n; i++)
 		target_free(s->skipped_targets[i]);
+	for (size_t i = 0; i < s->own_n; i++)
+		probe_file_free(s->own[i]);
 }
 
 static const struct target *find_target(const struct selection *s, const char *name)
@@ -165,7 +167,35 @@ static int take_folder(struct selection *s, const char *folder, bool all, struct
 	return err;
 }
 
-int select_probes(struct selection *s, const struct select_names *names, struct diag *d)
+/* The same file named twice is one probe; two files with one id would hide each other. */
+static int take_own(struct selection *s, const char *path, struct diag *d)
+{
+	struct probe_file *p;
+	int err = probe_file_load(&p, path, d);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < s->own_n; i++) {
+		if (strcmp(s->own[i]->m.p.name, p->m.p.name) != 0)
+			continue;
+		err = memcmp(s->own[i]->digest, p->digest, sizeof(p->digest)) ? -EEXIST : -EALREADY;
+	}
+	if (err == -EEXIST)
+		(void)diag_set(d, err, path, 0, 0,
+			       "there is a probe '%s' already; give this one an id of its own",
+			       p->m.p.name);
+	else if (!err && s->probes_n == SELECT_NAMES_MAX)
+		err = diag_set(d, -ENOSPC, NULL, 0, 0, "too many probes");
+	if (err) {
+		probe_file_free(p);
+		return err == -EALREADY ? 0 : err;
+	}
+	s->own[s->own_n++] = p;
+	s->probes[s->probes_n++] = &p->m;
+	return 0;
+}
+
+static int take_ours(struct selection *s, const struct select_names *names, struct diag *d)
 {
 	size_t n;
 	const struct probe_manifest *all = probe_manifests(&n);
@@ -182,15 +212,31 @@ int select_probes(struct selection *s, const struct select_names *names, struct 
 			s->probes[s->probes_n++] = &all[i];
 	}
 	for (size_t k = 0; k < names->n; k++)
-		if (!used[k])
+		if (!used[k] && !is_path(names->at[k]))
 			return diag_set(d, -ENOENT, NULL, 0, 0,
 					"no probe '%s'; `sentinel probes` lists them",
 					names->at[k]);
 	return 0;
 }
 
-bool select_knows(void *arg unused_arg, const char *pattern)
+int select_probes(struct selection *s, const struct select_names *names, struct diag *d)
 {
+	int err = take_ours(s, names, d);
+
+	for (size_t k = 0; k < names->n && !err; k++)
+		if (is_path(names->at[k]))
+			err = take_own(s, names->at[k], d);
+	return err;
+}
+
+bool select_knows(void *arg, const char *pattern)
+{
+	const struct selection *s = arg;
+
+	for (size_t i = 0; i < s->own_n; i++)
+		if (!strcmp(s->own[i]->m.p.name, pattern) ||
+		    probe_has_family(&s->own[i]->m, pattern))
+			return true;
 	return pattern[0] == '@' ? probe_family_known(pattern)
 				 : probe_manifest_find(pattern) != NULL;
 }

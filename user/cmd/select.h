@@ -7,6 +7,7 @@
 #include "user/base/diag.h"
 #include "user/base/util.h"
 #include "user/report/table.h"
+#include "user/rig/probe_file.h"
 #include "user/rig/target.h"
 
 #define SELECT_NAMES_MAX 64
@@ -30,12 +31,14 @@ struct selection {
 	bool skipped_named; /* one of them was asked for by name */
 	const struct probe_manifest *probes[SELECT_NAMES_MAX];
 	size_t probes_n;
+	struct probe_file *own[SELECT_NAMES_MAX]; /* those of probes that are a user's */
+	size_t own_n;
 };
 
 /*
  * Calibrators are in every run. targets: names of built-in ones, globs of them, or paths of files;
- * none: all that are there. probes: ids, globs, or @families; none: all. s is zeroed by the caller,
- * who calls selection_done() also on error: -errno with d filled.
+ * none: all that are there. probes: ids, globs, @families, or paths of files; none: all of ours. s
+ * is zeroed by the caller, who calls selection_done() also on error: -errno with d filled.
  */
 int select_all(struct selection *s, const struct select_names *targets,
 	       const struct select_names *probes, struct diag *d) must_check;

@@ -293,8 +293,13 @@ static int check_file(const struct selection *probes, const char *path)
 	return code;
 }
 
+static const struct argp_option options[] = {
+	{ "probe", 'p', "FILE", 0, "Count this probe file of a user's own in", 0 },
+	{ 0 },
+};
+
 struct check_args {
-	struct select_names files;
+	struct select_names files, probes;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -302,6 +307,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct check_args *a = state->input;
 
 	switch (key) {
+	case 'p':
+		if (select_names_add(&a->probes, arg))
+			argp_error(state, "at most %d probes can be named", SELECT_NAMES_MAX);
+		return 0;
 	case ARGP_KEY_ARG:
 		if (select_names_add(&a->files, arg))
 			argp_error(state, "at most %d files can be named", SELECT_NAMES_MAX);
@@ -325,7 +334,7 @@ int targets_check(int argc, char **argv)
 {
 	static char name[] = "sentinel targets check";
 	static const struct argp argp = {
-		NULL,
+		options,
 		parse,
 		"FILE...",
 		"Look closely at target files: whether what they need is here, what 'off' changes, "
@@ -336,8 +345,8 @@ int targets_check(int argc, char **argv)
 		NULL,
 		NULL
 	};
-	struct select_names all = { .n = 0 };
-	struct check_args a = { .files = { .n = 0 } };
+	/* ours, all of them, and those of the user's that are named */
+	struct check_args a = { .files = { .n = 0 }, .probes = { { "*" }, 1 } };
 	struct diag d = { .text = "" };
 	struct selection *probes;
 	int code = 0;
@@ -349,7 +358,7 @@ int targets_check(int argc, char **argv)
 	probes = calloc(1, sizeof(*probes));
 	if (!probes)
 		return EXIT_USAGE;
-	if (select_probes(probes, &all, &d))
+	if (select_probes(probes, &a.probes, &d))
 		code = cmd_fail(&d, EXIT_USAGE);
 	for (size_t i = 0; i < a.files.n && d.text[0] == '\0'; i++)
 		code = worse(check_file(probes, a.files.at[i]), code);

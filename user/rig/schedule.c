@@ -120,7 +120,10 @@ static int start_arm(struct schedule *s, uint32_t lane, struct diag *d)
 	bool loosened = arm == ARM_OFF && off;
 	struct session_plan p = {
 		.folders = &s->folders,
-		.probe_exe = s->o->probe_exe,
+		.probe_exe =
+			j->key.probe->session_exe ? j->key.probe->session_exe : s->o->probe_exe,
+		.bind = j->key.probe->bind,
+		.own = j->key.probe->own,
 		.confine_exe = s->o->confine_exe,
 		.run = !j->target ? NULL
 		       : loosened ? off->run

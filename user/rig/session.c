@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 
+#include "user/base/own_words.h"
 #include "user/base/session_line.h"
 
 #define HOLD_MS 20000		      /* the session's own limit, should we be gone */
@@ -12,7 +13,7 @@
 #define CMD_ARGS 10
 
 struct session_argv {
-	char *argv[CMD_ARGS + 1];
+	char *argv[CMD_ARGS + 1 + OWN_ARGS_MAX + 1];
 	size_t n; /* of argv, its NULL not counted */
 	char text[CMD_ARGS][160];
 	char exe[4096];
@@ -44,6 +45,17 @@ static void add_destination(struct session_argv *a, const struct ev_trial *t)
 	add_arg(a, "port=%u", t->dport);
 }
 
+/* A user's own probe: its words as they are, the session fills them in. */
+static void add_command(struct session_argv *a, char *const *own)
+{
+	static char end[] = "--";
+
+	a->argv[a->n++] = end;
+	for (size_t i = 0; i < OWN_ARGS_MAX && own[i]; i++)
+		a->argv[a->n++] = own[i];
+	a->argv[a->n] = NULL;
+}
+
 static void session_argv_fill(struct session_argv *a, const struct session_plan *p,
 			      const struct ev_trial *t)
 {
@@ -64,6 +76,8 @@ static void session_argv_fill(struct session_argv *a, const struct session_plan 
 		add_arg(a, "wait_ms=%u", t->wait_ms);
 	if (p->name[0])
 		add_arg(a, "name=%s", p->name);
+	if (p->own)
+		add_command(a, p->own);
 }
 
 static bool uses_folder(const struct session_plan *p)
@@ -87,7 +101,7 @@ static int expand(const struct session_argv *cmd, const struct session_plan *p,
 			   [PLACEHOLDER_NETNS] = netns,
 			   [PLACEHOLDER_DIR] = s->folder[0] ? s->folder : NULL,
 			   [PLACEHOLDER_COLLECTOR] = addr_text(t->daddr, collector),
-			   [PLACEHOLDER_PROBE] = p->probe_exe,
+			   [PLACEHOLDER_PROBE] = p->bind ? p->bind : p->probe_exe,
 			   [PLACEHOLDER_CONFINE] = p->confine_exe },
 	};
 

@@ -35,6 +35,8 @@ struct session_plan {
 	struct folders *folders; /* where {dir} is made */
 	const char *probe_exe;	 /* path of sentinel-probe, as the sandbox sees it */
 	const char *confine_exe; /* of sentinel-confine */
+	const char *bind;	 /* what {probe} stands for; NULL: probe_exe */
+	char *const *own;	 /* the command of a user's own probe; NULL: one of ours */
 	char *const *run;	 /* the target's argv with placeholders; NULL = {cmd} alone */
 	uint32_t uid, gid;
 	uint32_t timeout_ms;	   /* the probe's own */

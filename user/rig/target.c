@@ -15,54 +15,22 @@
 
 /* ---- values ---- */
 
+/* What is shown travels through the capture in fields of this size. */
 static int read_text(struct yaml *y, yaml_node_t *node, void *to)
 {
-	const char *text;
-	char *copy;
-	int r;
-
-	/* What is shown travels through the capture in fields of this size. */
-	r = yaml_text(y, node, EV_TEXT_MAX - 1, &text);
-	if (r < 0)
-		return r;
-	copy = strdup(text);
-	if (!copy)
-		return -ENOMEM;
-	*(char **)to = copy;
-	return 0;
+	return yaml_text_copy(y, node, EV_TEXT_MAX - 1, to);
 }
 
-/* What check finds wrong with an entry, it says itself. */
 static int read_text_list(struct yaml *y, yaml_node_t *node, const char *what, size_t min,
-			  int (*check)(struct yaml *y, yaml_node_t *item, const char *text),
-			  char ***ret)
+			  yaml_check_fn check, char ***ret)
 {
-	char **list;
-	size_t n;
-	int r;
+	const struct yaml_texts_opts o = { .what = what,
+					   .min = min,
+					   .max = TARGET_LIST_MAX,
+					   .bytes = TARGET_ARG_MAX,
+					   .check = check };
 
-	r = yaml_list(y, node, what, min, TARGET_LIST_MAX, &n);
-	if (r < 0)
-		return r;
-	list = calloc(n + 1, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		yaml_node_t *item = yaml_item(y, node, i);
-		const char *text;
-
-		r = yaml_text(y, item, TARGET_ARG_MAX, &text);
-		if (r >= 0)
-			r = check(y, item, text);
-		if (r >= 0 && !(list[i] = strdup(text)))
-			r = -ENOMEM;
-		if (r < 0) {
-			target_argv_free(list);
-			return r;
-		}
-	}
-	*ret = list;
-	return 0;
+	return yaml_texts(y, node, &o, ret);
 }
 
 static bool is_name(const char *text, size_t len)
@@ -230,23 +198,10 @@ static int read_expect(struct yaml *y, yaml_node_t *node, void *to)
 
 /* ---- claims and off ---- */
 
-/* The value that a mapping gives for name, once yaml_mapping() has found it right; NULL: none. */
-static yaml_node_t *value_of_key(struct yaml *y, yaml_node_t *mapping, const char *name)
-{
-	for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
-	     pair < mapping->data.mapping.pairs.top; pair++) {
-		yaml_node_t *key = yaml_document_get_node(&y->doc, pair->key);
-
-		if (!strcmp((const char *)key->data.scalar.value, name))
-			return yaml_document_get_node(&y->doc, pair->value);
-	}
-	return NULL;
-}
-
 /* Where each pattern of a mapping's `probes` stands. */
 static int read_places(struct yaml *y, yaml_node_t *mapping, struct target_place **ret)
 {
-	yaml_node_t *list = value_of_key(y, mapping, "probes");
+	yaml_node_t *list = yaml_value(y, mapping, "probes");
 	size_t n = (size_t)(list->data.sequence.items.top - list->data.sequence.items.start);
 	struct target_place *places = calloc(n, sizeof(*places));
 
@@ -530,7 +485,7 @@ static int check_cmd(struct yaml *y, yaml_node_t *mapping, char *const *run)
 	for (; *run; run++)
 		if (!strcmp(*run, "{cmd}"))
 			return 0;
-	return yaml_error(y, value_of_key(y, mapping, "run"),
+	return yaml_error(y, yaml_value(y, mapping, "run"),
 			  "no \"{cmd}\" in 'run': expected it as an argument of its own");
 }
 
@@ -544,7 +499,7 @@ static int check_cmds(struct yaml *y, yaml_node_t *root, const struct target *t)
 		return 0;
 	r = check_cmd(y, root, t->run);
 	for (size_t i = 0; r >= 0 && i < t->off_n; i++)
-		r = check_cmd(y, yaml_item(y, value_of_key(y, root, "off"), i), t->off[i].run);
+		r = check_cmd(y, yaml_item(y, yaml_value(y, root, "off"), i), t->off[i].run);
 	return r;
 }
 
@@ -708,9 +663,5 @@ void target_free(struct target *t)
 
 void target_argv_free(char **argv)
 {
-	if (!argv)
-		return;
-	for (size_t i = 0; argv[i]; i++)
-		free(argv[i]);
-	free(argv);
+	yaml_texts_free(argv);
 }

@@ -163,6 +163,18 @@ int yaml_mapping(struct yaml *y, yaml_node_t *node, const char *what, const stru
 	return 0;
 }
 
+yaml_node_t *yaml_value(struct yaml *y, yaml_node_t *mapping, const char *name)
+{
+	for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start;
+	     pair < mapping->data.mapping.pairs.top; pair++) {
+		yaml_node_t *key = yaml_document_get_node(&y->doc, pair->key);
+
+		if (!strcmp((const char *)key->data.scalar.value, name))
+			return yaml_document_get_node(&y->doc, pair->value);
+	}
+	return NULL;
+}
+
 /* ---- lists ---- */
 
 int yaml_list(struct yaml *y, yaml_node_t *node, const char *what, size_t min, size_t max,
@@ -204,6 +216,57 @@ int yaml_text(struct yaml *y, yaml_node_t *node, size_t max, const char **ret)
 				  node->data.scalar.length, max);
 	*ret = (const char *)node->data.scalar.value;
 	return 0;
+}
+
+int yaml_text_copy(struct yaml *y, yaml_node_t *node, size_t max, char **ret)
+{
+	const char *text;
+	char *copy;
+	int r = yaml_text(y, node, max, &text);
+
+	if (r < 0)
+		return r;
+	copy = strdup(text);
+	if (!copy)
+		return -ENOMEM;
+	*ret = copy;
+	return 0;
+}
+
+int yaml_texts(struct yaml *y, yaml_node_t *node, const struct yaml_texts_opts *o, char ***ret)
+{
+	char **list;
+	size_t n;
+	int r;
+
+	r = yaml_list(y, node, o->what, o->min, o->max, &n);
+	if (r < 0)
+		return r;
+	list = calloc(n + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && r >= 0; i++) {
+		yaml_node_t *item = yaml_item(y, node, i);
+
+		r = yaml_text_copy(y, item, o->bytes, &list[i]);
+		if (r >= 0)
+			r = o->check(y, item, list[i]);
+	}
+	if (r < 0) {
+		yaml_texts_free(list);
+		return r;
+	}
+	*ret = list;
+	return 0;
+}
+
+void yaml_texts_free(char **list)
+{
+	if (!list)
+		return;
+	for (size_t i = 0; list[i]; i++)
+		free(list[i]);
+	free(list);
 }
 
 /* A plain scalar: quotes make a number or a word of YAML's own into a text. */

@@ -47,6 +47,9 @@ const char *yaml_kind(const yaml_node_t *node, char *out, size_t n);
 int yaml_mapping(struct yaml *y, yaml_node_t *node, const char *what, const struct yaml_key *keys,
 		 size_t keys_n, void *to) must_check;
 
+/* The value that a mapping gives for name, once yaml_mapping() has found it right; NULL: none. */
+yaml_node_t *yaml_value(struct yaml *y, yaml_node_t *mapping, const char *name);
+
 /* The items of a list of min to max entries: their number in *ret_n, each by yaml_item(). what
  * names them in messages: "claims". */
 int yaml_list(struct yaml *y, yaml_node_t *node, const char *what, size_t min, size_t max,
@@ -55,6 +58,21 @@ yaml_node_t *yaml_item(struct yaml *y, yaml_node_t *list, size_t i);
 
 /* A scalar's text, borrowed from y: not empty, no NUL byte, at most max bytes. */
 int yaml_text(struct yaml *y, yaml_node_t *node, size_t max, const char **ret) must_check;
+int yaml_text_copy(struct yaml *y, yaml_node_t *node, size_t max, char **ret) must_check;
+
+/* A list of texts, NULL-terminated, the caller's: yaml_texts_free(). What check finds wrong with an
+ * entry, it says itself. */
+typedef int (*yaml_check_fn)(struct yaml *y, yaml_node_t *item, const char *text);
+struct yaml_texts_opts {
+	const char *what; /* "arguments", for messages */
+	size_t min, max;  /* entries */
+	size_t bytes;	  /* of one, at most */
+	yaml_check_fn check;
+};
+int yaml_texts(struct yaml *y, yaml_node_t *node, const struct yaml_texts_opts *o,
+	       char ***ret) must_check;
+void yaml_texts_free(char **list); /* NULL is fine */
+
 int yaml_bool(struct yaml *y, yaml_node_t *node, bool *ret) must_check; /* plain true or false */
 int yaml_u32(struct yaml *y, yaml_node_t *node, uint32_t min, uint32_t max,
 	     uint32_t *ret) must_check;
