@@ -161,6 +161,18 @@ static const struct probe_manifest manifests[] = {
 		.about = "a POST straight to the far side",
 	},
 	{
+		.p = { .name = "https-post",
+		       .attack = "T1048.002",
+		       .channel = CHANNEL_TCP,
+		       .family = AF_INET,
+		       .window_ms = WINDOW_TCP_MS,
+		       .answers = true,
+		       .builtin = true },
+		.families = { "@http" },
+		.port = RIG_PORT_HTTPS,
+		.about = "a POST over TLS, whose server name says it too",
+	},
+	{
 		.p = { .name = "metadata-imds-v1",
 		       .attack = "T1552.005",
 		       .channel = CHANNEL_TCP,

@@ -24,6 +24,7 @@ static const struct {
 	{ "tcp-fastopen", probe_tcp_fastopen },
 	{ "io-uring-connect", probe_io_uring_connect },
 	{ "http-post-direct", probe_http_post_direct },
+	{ "https-post", probe_https_post },
 	{ "metadata-imds-v1", probe_metadata_imds_v1 },
 	{ "metadata-imds-v2", probe_metadata_imds_v2 },
 	{ "metadata-imds-v2-hop", probe_metadata_imds_v2 },

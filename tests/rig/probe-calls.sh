@@ -68,6 +68,7 @@ makes dns-tcp-direct 53 "$stream" "connect\(3, .*$v4.*"
 for probe in http-post-direct metadata-imds-v1 metadata-gcp metadata-azure metadata-ecs; do
 	makes $probe 80 "$stream" "connect\(3, .*$v4.*"
 done
+makes https-post 443 "$stream" "connect\\(3, .*$v4.*"
 makes icmp-echo 0 'socket\(AF_INET, SOCK_DGRAM\|SOCK_CLOEXEC, IPPROTO_ICMP\) = -1 EACCES .*' \
 	'socket\(AF_INET, SOCK_RAW\|SOCK_CLOEXEC, IPPROTO_ICMP\) = 3' "sendto\(3, .*$v4.*"
 sysctl -qw net.ipv4.ping_group_range='0 0'

@@ -62,10 +62,10 @@ while read -r probe to port; do
 		fail "$probe is not one instance: $out"
 	grep -qE '^SENTINEL1:ran .* view=answered answer=[0-9a-f]{64} secret=- twin=-$' <<<"$out" ||
 		fail "$probe was not answered: $out"
-	# a metadata service is asked up to three times, and proves itself the last time
+	# Several: a metadata service is asked up to three times, and TLS says hello first.
 	for asked in 1 2 3; do
 		next "\"dst\":\"$to\"" "\"dport\":$port,"
-		[[ $line == *'"answered":false'* && $probe == metadata-* && $asked -lt 3 ]] || break
+		[[ $line == *'"answered":false'* && $probe =~ ^(metadata-|https-) && $asked -lt 3 ]] || break
 	done
 	[[ $line == *'"answered":true'* ]] || fail "no answer in $line"
 	echo "$probe: answered"
@@ -82,6 +82,7 @@ done <<-PROBES
 	dns-udp-direct 203.0.113.7 53
 	dns-tcp-direct 203.0.113.7 53
 	http-post-direct 203.0.113.8 80
+	https-post 203.0.113.8 443
 	metadata-imds-v1 169.254.169.254 80
 	metadata-imds-v2 169.254.169.254 80
 	metadata-imds-v2-hop 169.254.169.251 80

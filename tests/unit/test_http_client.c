@@ -273,6 +273,8 @@ static void test_exchanges(void **state unused_arg)
 		{ probe_http_post_direct, { { { "POST /" }, "SSH-2.0\r\n\r\n" } }, "not-http" },
 		{ probe_http_post_direct, { { { "POST /" }, "" } }, "sent" },
 		{ probe_http_post_direct, { { { "POST /" }, NULL } }, "sent" },
+		{ probe_https_post, { { { "\x16\x03\x01" }, "SSH-2.0-OpenSSH\r\n" } }, "not-tls" },
+		{ probe_https_post, { { { "\x16\x03\x01" }, "" } }, "sent" },
 		{ probe_metadata_imds_v1,
 		  { { { ROLES, TOKEN }, SAYS("a-role\n") },
 		    { { "GET /latest/meta-data/iam/security-credentials/a-role HTTP/1.1\r\n",

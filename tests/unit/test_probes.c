@@ -52,6 +52,7 @@ static const struct probe_case {
 	{ "dns-udp-direct", probe_dns_udp_direct, ASKED, NULL },
 	{ "dns-tcp-direct", probe_dns_tcp_direct, ASKED, NULL },
 	{ "http-post-direct", probe_http_post_direct, ASKED, NULL },
+	{ "https-post", probe_https_post, ASKED, NULL },
 	{ "icmp-echo", probe_icmp_echo, ASKED, NULL },
 	{ "packet-socket", probe_packet_socket, ASKED, NULL },
 };
