@@ -28,8 +28,10 @@ static int wait_or_fail(const struct tls_client *t, int n)
 		return -EPIPE;
 	case SSL_ERROR_SYSCALL:
 		return saved ? -saved : -EPIPE;
-	default:
-		return -EPROTO;
+	default: /* an end without TLS's own goodbye is an error to the library, and to us none */
+		return ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING
+			       ? -EPIPE
+			       : -EPROTO;
 	}
 	if (ready > 0)
 		return 0;
