@@ -174,6 +174,7 @@ UNIT_LIBS_test_correlate := judge decode
 UNIT_LIBS_test_forbidden := judge decode
 UNIT_LIBS_test_secrets := judge decode
 UNIT_LIBS_test_blame := judge decode
+UNIT_LIBS_test_host_credit := judge decode
 UNIT_LIBS_test_shared_dest := judge decode
 UNIT_LIBS_test_evjson := record
 UNIT_LIBS_test_capture := record

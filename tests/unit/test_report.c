@@ -605,6 +605,11 @@ static void test_explain(unused_arg void **state)
 	explain("verdict-explain.color.txt", &cells[0], lines, ARRAY_SIZE(lines), true);
 	(void)mixed_run(cells);
 	explain("verdict-explain.lost.txt", &cells[2], NULL, 0, false);
+	cells[2].credit = CREDIT_HOST;
+	cells[2].stopped_at = VANTAGE_A;
+	(void)str_copy(cells[2].stopped_by, sizeof(cells[2].stopped_by), "host:capability:EPERM");
+	cells[2].judgement.reasons = REASON_BIT(REASON_HOST_DEFAULT);
+	explain("verdict-explain.host.txt", &cells[2], NULL, 0, false);
 	explain("verdict-explain.via.txt", &cells[3], NULL, 0, false);
 	explain("verdict-explain.states.txt", &cells[0], NULL, 0, false);
 	explain("verdict-explain.repeats.txt", &cells[7], NULL, 0, false);

@@ -485,6 +485,40 @@ static void describe_on(const struct correlate *c, const struct trial_state *on,
 	stopped(c, on, r);
 }
 
+/* The kernel refused every call of this attempt, outside any sandbox, and nothing was lost of it.
+ */
+static bool host_refuses(const struct correlate *c, const struct trial_state *baseline)
+{
+	return baseline && baseline->ran.right && trial_refused(c, baseline) &&
+	       !lost_in(c, baseline, WHERE_EXEC);
+}
+
+/*
+ * What the host stops by itself is no merit of the platform's: where both baselines, of the same
+ * uid and with the same capabilities, were refused, the cell says so, and by what.
+ */
+static void credit_host(const struct correlate *c, const struct ev_cell *cell,
+			struct cell_result *r)
+{
+	const struct trial_state *on = find_trial(c, cell, ARM_ON, 1), *first, *last;
+	const reason_set unreachable = REASON_BIT(REASON_TARGET_UNREACHABLE_OUTSIDE);
+	char word[EV_NAME_MAX] = "";
+
+	if (!on || r->crossed || !(r->judgement.reasons & unreachable))
+		return;
+	first = find_baseline(c, ARM_BASELINE_FIRST, &on->t);
+	last = find_baseline(c, ARM_BASELINE_LAST, &on->t);
+	if (!host_refuses(c, first) || !host_refuses(c, last))
+		return;
+	r->credit = CREDIT_HOST;
+	r->judgement.reasons &= ~unreachable;
+	r->judgement.reasons |= REASON_BIT(REASON_HOST_DEFAULT);
+	if (!lost_in(c, first, WHERE_NOT_VERDICT))
+		blame_word(first, word);
+	(void)str_format(r->stopped_by, sizeof(r->stopped_by), "host%s%.58s", word[0] ? ":" : "",
+			 word);
+}
+
 /* A target with a steady state has two rounds for each: one at the start, one that waits. */
 static uint32_t rounds_of(const struct correlate *c, const struct ev_target *target)
 {
@@ -518,6 +552,7 @@ static int judge_one(const struct correlate *c, const struct ev_cell *cell, bool
 	}
 	fill_arms(c, cell, r);
 	r->judgement = judge_cell(rounds, n);
+	credit_host(c, cell, r);
 	return 0;
 }
 

@@ -96,6 +96,10 @@ static const struct words reason_words[REASON_MAX] = {
 		"identity-unknown",
 		"The kernel did not see the session start, so nobody knows in which sandbox it ran.",
 	},
+	[REASON_HOST_DEFAULT] = {
+		"host-default",
+		"Stopped outside any sandbox too, by the host's own default; the platform adds nothing that could be measured.",
+	},
 };
 
 static const struct words rejection_words[REJECT_MAX] = {
@@ -165,6 +169,13 @@ const char *rejection_code(enum rejection r)
 const char *rejection_sentence(enum rejection r)
 {
 	return (unsigned int)r < REJECT_MAX ? rejection_words[r].sentence : unknown;
+}
+
+const char *credit_text(enum credit c)
+{
+	static const char *const words[] = { NULL, "host" };
+
+	return (unsigned int)c < ARRAY_SIZE(words) ? words[c] : NULL;
 }
 
 const char *grade_text(enum grade g)

@@ -45,6 +45,7 @@ enum reason {
 	REASON_STOP_UNKNOWN,	 /* no off, and where the attempt stopped is not known */
 	REASON_ON2_MISSING,	 /* the control was not turned on again, or not provably */
 	REASON_IDENTITY_UNKNOWN, /* the kernel did not see the session start */
+	REASON_HOST_DEFAULT,	 /* the kernel refuses it outside any sandbox, too */
 	REASON_MAX
 };
 typedef uint64_t reason_set; /* bit = enum reason */
@@ -66,7 +67,10 @@ struct judgement judge_cell(const struct facts *rounds, uint32_t n);
 const char *verdict_text(enum verdict v);   /* "contained" */
 const char *reason_code(enum reason r);	    /* "records-lost" */
 const char *reason_sentence(enum reason r); /* one sentence for people */
-const char *grade_text(enum grade g);	    /* "payload", "signal", NULL for none */
+/* What a cell's stop is credited to, where that is not the platform (DESIGN.md 3.6). */
+enum credit { CREDIT_NONE = 0, CREDIT_HOST };
+const char *credit_text(enum credit c); /* "host", NULL for none */
+const char *grade_text(enum grade g);	/* "payload", "signal", NULL for none */
 
 /* ---- the run ---- */
 
@@ -107,6 +111,7 @@ struct cell_result {
 	struct judgement judgement;
 	enum vantage stopped_at;
 	char stopped_by[EV_NAME_MAX]; /* "" unknown */
+	enum credit credit;
 	enum attempt attempt;
 	char via[EV_NAME_MAX]; /* "" none */
 	uint32_t window_ms; /* the shortest that W listened after the last attempt event, on/on2 */

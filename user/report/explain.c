@@ -74,6 +74,8 @@ static void print_facts(struct line *l, const struct cell_result *c)
 				 c->stopped_by[0] ? c->stopped_by : "unknown");
 		print_field(l, "stopped", text);
 	}
+	if (c->credit == CREDIT_HOST)
+		print_field(l, "credit", "the host's own default, not the platform");
 	if (grade)
 		print_field(l, "grade", grade);
 	if (c->via[0])

@@ -131,6 +131,7 @@ static void cell(struct json_out *j, const struct cell_result *c)
 	reasons(j, "reasons", c->judgement.reasons, reason_code);
 	text_or_null(j, "stopped_at", vantage_text(c->stopped_at));
 	text_or_null(j, "stopped_by", c->stopped_by);
+	text_or_null(j, "credit", credit_text(c->credit));
 	json_text(j, "attempt", attempt_text(c->attempt));
 	text_or_null(j, "grade", grade_text(c->judgement.grade));
 	text_or_null(j, "via", c->via);
