@@ -91,4 +91,15 @@ edit 's/^version: .*/version: ["false"]/'
 holds 'run: warns of a version that is not known' \
 	grep -qE "warn: mine: its version is not known: 'false' ended with status 1" "$tmp/err"
 is 'run: warns of no other' "$(grep -c 'its version' "$tmp/err")" 1
+edit 's/^run: .*/run: [sh, -c, "echo no room in here; exit 1", x, "{cmd}"]/'
+"$sentinel" run -q -o "$tmp/no-start" -p udp-send --arms on -t "$tmp/checked.yaml" >"$tmp/out" 2>/dev/null
+holds 'run: the table shows why a sandbox did not start' \
+	grep -qxE " +it said: 'no room in here ?'" "$tmp/out"
+is 'run: so does verdict.json, where it did not' \
+	"$(jq -r '[.cells[] | select(.start_error != null) | .target] | unique | join(" ")' \
+		"$tmp/no-start/verdict.json")" mine
+"$sentinel" explain "$tmp/no-start" claims-all-blocks-nothing udp-send >"$tmp/out"
+holds 'explain: packets with their addresses and the token' \
+	grep -qE 'tcx/ingress@world .*packet: 10\.117\.[0-9.]+:[0-9]+ to 203\.0\.113\.[0-9]+:9001, udp, [0-9]+ bytes of payload, the token in hex' \
+	"$tmp/out"
 finish

@@ -161,6 +161,9 @@ static struct run_result mixed_run(struct cell_result cells[CELLS_MAX])
 	cells[6].arms[ARM_ON] = arm_of(true, 21);
 	cells[7] = cell_of(ROLE_TARGET, "half", four[3], VERDICT_INCONCLUSIVE);
 	cells[7].judgement.reasons = REASON_BIT(REASON_WRONG_SANDBOX);
+	assert_int_equal(str_copy(cells[7].start_error, sizeof(cells[7].start_error),
+				  "half: can't make a namespace: Operation not permitted"),
+			 0);
 	cells[7].arms[ARM_ON] = arm_of(true, 22);
 	cells[7].n = 3;
 	cells[7].crossed = 2;
@@ -197,6 +200,8 @@ static struct cell_result many_cell(size_t t, size_t p)
 		cell_of(ROLE_TARGET, all_targets[t], all_probes[p], VERDICT_CONTAINED);
 	bool claimed = p < 12 || (p > 12 && p < 20);
 
+	if (t == 5 && p == 19)
+		c.credit = CREDIT_HOST;
 	if (!claimed) {
 		c = cell_of(ROLE_TARGET, all_targets[t], all_probes[p], VERDICT_NOT_CLAIMED);
 		c.arms[ARM_ON] = arm_of(p > 20 && p % 2, 40);
@@ -295,6 +300,7 @@ static struct run_result swollen_run(struct cell_result cells[CELLS_MAX])
 	memset(c->via, '\x7f', sizeof(c->via) - 1);
 	memset(c->probe_view, '"', sizeof(c->probe_view) - 1);
 	memset(c->source, '\x01', sizeof(c->source) - 1);
+	memset(c->start_error, '\x1b', sizeof(c->start_error) - 1);
 	for (unsigned int i = 0; i < ARM_MAX; i++) {
 		c->arms[i].present = c->arms[i].crossed = true;
 		c->arms[i].records_n = VERDICT_RECORDS_MAX;

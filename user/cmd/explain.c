@@ -4,6 +4,7 @@
 #include "user/base/log.h"
 #include "user/cmd/cmd.h"
 #include "user/cmd/judge_bundle.h"
+#include "user/cmd/packet_line.h"
 #include "user/record/evjson.h"
 #include "user/record/message.h"
 #include "user/report/explain.h"
@@ -64,9 +65,8 @@ static bool concerns(const struct collector *c, const struct ev *ev)
 
 static const char *arm_name(enum arm arm)
 {
-	static const char *const names[ARM_MAX] = {
-		"", "baseline", "on", "off", "on2", "baseline"
-	};
+	static const char *const names[ARM_MAX] = { "",	   "baseline", "on",	 "off",
+						    "on2", "baseline", "allowed" };
 
 	return names[arm];
 }
@@ -84,7 +84,10 @@ static int collect(void *arg, const struct ev *ev)
 		return 0;
 	}
 	t = correlate_trial(c->correlate, correlate_trial_of(c->correlate, ev));
-	(void)message_text(ev, text);
+	if (ev->type == EV_PACKET)
+		packet_line(&ev->packet, t, text);
+	else
+		(void)message_text(ev, text);
 	(void)str_format(line, sizeof(line), "%-4s %-22s %s", arm_name(t->arm),
 			 ev->hook ? hook_name(ev->hook) : ev_type_name(ev->type), text);
 	c->texts[c->n] = strdup(line);

@@ -525,6 +525,17 @@ static uint32_t rounds_of(const struct correlate *c, const struct ev_target *tar
 	return MAX(c->begin.repeat, 1u) * (target->steady_ms ? 2 : 1);
 }
 
+/* Only where the sandbox was not alive: a target may start for one probe and not for another. */
+static void describe_start(const struct correlate *c, struct cell_result *r)
+{
+	if (!(r->judgement.reasons & REASON_BIT(REASON_SANDBOX_NOT_ALIVE)))
+		return;
+	for (uint32_t i = 0; i < c->start_errors_n; i++)
+		if (!strcmp(c->start_errors[i].target, r->target))
+			(void)str_copy(r->start_error, sizeof(r->start_error),
+				       c->start_errors[i].text);
+}
+
 static int judge_one(const struct correlate *c, const struct ev_cell *cell, bool self_test,
 		     bool damaged, struct cell_result *r)
 {
@@ -553,6 +564,7 @@ static int judge_one(const struct correlate *c, const struct ev_cell *cell, bool
 	fill_arms(c, cell, r);
 	r->judgement = judge_cell(rounds, n);
 	credit_host(c, cell, r);
+	describe_start(c, r);
 	return 0;
 }
 

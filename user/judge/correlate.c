@@ -395,6 +395,20 @@ static int add_cell(struct correlate *c, const struct ev_cell *cell)
 	return err ? err : list_add(&c->cells, *cell);
 }
 
+static void see_start_error(struct correlate *c, const struct trial_state *t, const char *text)
+{
+	struct start_error *e = &c->start_errors[c->start_errors_n];
+
+	if (!text[0] || t->t.arm != ARM_ON || c->start_errors_n == START_ERRORS_MAX)
+		return;
+	for (uint32_t i = 0; i < c->start_errors_n; i++)
+		if (!strcmp(c->start_errors[i].target, t->t.target))
+			return;
+	(void)str_copy(e->target, sizeof(e->target), t->t.target);
+	(void)str_copy(e->text, sizeof(e->text), text);
+	c->start_errors_n++;
+}
+
 static int see_log(struct correlate *c, const struct ev *ev)
 {
 	struct trial_state *t;
@@ -434,6 +448,7 @@ static int see_log(struct correlate *c, const struct ev *ev)
 		if (!t)
 			return -EBADMSG;
 		t->end_ns = ev->time_ns;
+		see_start_error(c, t, ev->arm_end.detail);
 		return 0;
 	case EV_ANSWER:
 		return see_answer(c, &ev->answer);

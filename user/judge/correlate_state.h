@@ -159,6 +159,12 @@ struct attach_state { /* per hook and lane */
 	bool needed, start, final, start_ok, final_ok;
 };
 
+/* What was printed in place of a session, the first of each target: for people, no fact. */
+#define START_ERRORS_MAX 64
+struct start_error {
+	char target[EV_NAME_MAX], text[EV_TEXT_MAX];
+};
+
 struct correlate {
 	struct ev_run_begin begin;
 	struct ev_run_end end;
@@ -174,6 +180,8 @@ struct correlate {
 	LIST(struct loss_state) losses;
 	LIST(struct unexplained_state) unexplained;
 	LIST(struct quote_state) quotes;
+	struct start_error start_errors[START_ERRORS_MAX];
+	uint32_t start_errors_n;
 	uint32_t unexplained_of[SNT_SLOT_MAX]; /* lane */
 	bool unexplained_overflow[SNT_SLOT_MAX];
 	struct attach_state attach[SNT_HOOK_MAX][SNT_SLOT_MAX];

@@ -121,6 +121,7 @@ struct cell_result {
 	/* Where every second round waits that long for the steady state; 0: none does. */
 	uint32_t steady_ms, crossed_steady;
 	char source[EV_TEXT_MAX];
+	char start_error[EV_TEXT_MAX]; /* what the target printed in place of a session; hostile */
 };
 
 struct run_result {

@@ -226,9 +226,10 @@ static void stopped_words(const struct cell_result *c, char out[TEXT_MAX])
 
 	out[0] = '\0';
 	if (at && !c->arms[ARM_ON].crossed && c->judgement.verdict != VERDICT_ESCAPED)
-		(void)str_format(out, TEXT_MAX, "at %s: %s", at,
+		(void)str_format(out, TEXT_MAX, "at %s: %s%s", at,
 				 c->stopped_by[0] ? printable(by, sizeof(by), c->stopped_by)
-						  : "unknown");
+						  : "unknown",
+				 c->credit == CREDIT_HOST ? " (by the host itself)" : "");
 }
 
 void credit_stopped(const struct grid *g, struct line *l)

@@ -90,6 +90,8 @@ static void print_facts(struct line *l, const struct cell_result *c)
 				 c->crossed, c->n);
 		print_field(l, "repeats", text);
 	}
+	if (c->start_error[0])
+		print_field(l, "it said", c->start_error);
 	if (states_text(c)[0])
 		print_field(l, "when", states_text(c));
 	print_field(l, "claimed", !c->claimed ? "no" : c->source[0] ? c->source : "yes");

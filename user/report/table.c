@@ -51,6 +51,7 @@ static bool same_words(const struct cell_result *a, const struct cell_result *b)
 	       a->judgement.verdict == b->judgement.verdict &&
 	       a->judgement.reasons == b->judgement.reasons &&
 	       a->judgement.grade == b->judgement.grade && !strcmp(a->via, b->via) &&
+	       !strcmp(a->start_error, b->start_error) &&
 	       !strcmp(crossing_text(a, ARM_ON), crossing_text(b, ARM_ON));
 }
 
@@ -95,6 +96,19 @@ static void print_sentence(const struct grid *g, struct line *l, const char *cod
 	}
 	wrap_text(&w, INK_NONE, sentence);
 	wrap_end(&w);
+}
+
+/* One short line of what may be many. */
+static void print_start_error(const struct grid *g, struct line *l, const char *text)
+{
+	size_t room = g->paper > INDENT + sizeof("it said: ''") ? g->paper - INDENT : 0;
+	char plain[TEXT_MAX], said[TEXT_MAX + 16];
+
+	room = MIN(MAX(room, 40u), sizeof(plain)) - (sizeof("it said: ''") - 1);
+	(void)str_format(said, sizeof(said), "it said: '%s'", printable(plain, room, text));
+	line_put(l, INK_NONE, INDENT, "");
+	line_put(l, INK_NONE, 0, said);
+	line_end(l);
 }
 
 /* How it left, where that is known. */
@@ -149,6 +163,8 @@ static uint32_t print_paragraph(const struct grid *g, struct line *l, uint32_t i
 		if (c->judgement.reasons & REASON_BIT(k))
 			print_sentence(g, l, reason_code((enum reason)k),
 				       reason_sentence((enum reason)k));
+	if (c->start_error[0])
+		print_start_error(g, l, c->start_error);
 	return end;
 }
 

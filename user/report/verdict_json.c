@@ -147,6 +147,7 @@ static void cell(struct json_out *j, const struct cell_result *c)
 	json_text(j, "role", role_text(c->role));
 	json_boolean(j, "claimed", c->claimed);
 	text_or_null(j, "source", c->source);
+	text_or_null(j, "start_error", c->start_error);
 	reasons(j, "sentences", c->judgement.reasons, reason_sentence);
 	json_object_end(j);
 }
