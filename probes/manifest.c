@@ -161,6 +161,18 @@ static const struct probe_manifest manifests[] = {
 		.about = "a POST straight to the far side",
 	},
 	{
+		.p = { .name = "http-post-proxy",
+		       .attack = "T1090",
+		       .channel = CHANNEL_PROXY,
+		       .family = AF_INET,
+		       .window_ms = WINDOW_TCP_MS,
+		       .answers = true,
+		       .builtin = true },
+		.families = { "@http" },
+		.port = RIG_PORT_HTTP,
+		.about = "a POST through the proxy that the environment names, else straight",
+	},
+	{
 		.p = { .name = "https-post",
 		       .attack = "T1048.002",
 		       .channel = CHANNEL_TCP,

@@ -72,6 +72,7 @@ void probe_udp_sendmsg(const struct probe_attempt *a, struct probe_outcome *ret)
 void probe_udp_sendmmsg(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_udp_write(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_http_post_direct(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_http_post_proxy(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_https_post(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_metadata_imds_v1(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_metadata_imds_v2(const struct probe_attempt *a, struct probe_outcome *ret);

@@ -25,6 +25,7 @@ static const struct {
 	{ "io-uring-connect", probe_io_uring_connect },
 	{ "http-post-direct", probe_http_post_direct },
 	{ "https-post", probe_https_post },
+	{ "http-post-proxy", probe_http_post_proxy },
 	{ "metadata-imds-v1", probe_metadata_imds_v1 },
 	{ "metadata-imds-v2", probe_metadata_imds_v2 },
 	{ "metadata-imds-v2-hop", probe_metadata_imds_v2 },

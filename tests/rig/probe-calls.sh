@@ -68,7 +68,10 @@ makes dns-tcp-direct 53 "$stream" "connect\(3, .*$v4.*"
 for probe in http-post-direct metadata-imds-v1 metadata-gcp metadata-azure metadata-ecs; do
 	makes $probe 80 "$stream" "connect\(3, .*$v4.*"
 done
-makes https-post 443 "$stream" "connect\\(3, .*$v4.*"
+makes https-post 443 "$stream" "connect\(3, .*$v4.*"
+unset http_proxy HTTP_PROXY all_proxy ALL_PROXY
+makes http-post-proxy 80 "$stream" "connect\(3, .*$v4.*"
+http_proxy=http://127.0.0.1:3128 makes http-post-proxy 80 "$stream" 'connect\(3, .*htons\(3128\).*127.0.0.1.*'
 makes icmp-echo 0 'socket\(AF_INET, SOCK_DGRAM\|SOCK_CLOEXEC, IPPROTO_ICMP\) = -1 EACCES .*' \
 	'socket\(AF_INET, SOCK_RAW\|SOCK_CLOEXEC, IPPROTO_ICMP\) = 3' "sendto\(3, .*$v4.*"
 sysctl -qw net.ipv4.ping_group_range='0 0'

@@ -83,6 +83,7 @@ done <<-PROBES
 	dns-tcp-direct 203.0.113.7 53
 	http-post-direct 203.0.113.8 80
 	https-post 203.0.113.8 443
+	http-post-proxy 203.0.113.8 80
 	metadata-imds-v1 169.254.169.254 80
 	metadata-imds-v2 169.254.169.254 80
 	metadata-imds-v2-hop 169.254.169.251 80

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "probes/http_client.h"
+#include "probes/proxy.h"
 #include "tests/unit/random.h"
 
 #define H32 "00112233445566778899aabbccddeeff"
@@ -169,6 +170,102 @@ static void test_outcome(void **state unused_arg)
 	assert_string_equal(o.view, "sent");
 }
 
+/* ---- proxies ---- */
+
+static const char *variables[8]; /* name, value, ... */
+
+static const char *get_variable(const char *name)
+{
+	for (size_t i = 0; i + 1 < ARRAY_SIZE(variables) && variables[i]; i += 2)
+		if (!strcmp(variables[i], name))
+			return variables[i + 1];
+	return NULL;
+}
+
+static void test_proxy_find(void **state unused_arg)
+{
+	static const struct {
+		const char *variables[4];
+		int found;
+		const char *host;
+		uint16_t port;
+		const char *user;
+	} c[] = {
+		{ { NULL }, 0, "", 0, "" },
+		{ { "http_proxy", "" }, 0, "", 0, "" },
+		{ { "https_proxy", "http://10.0.0.1:1" }, 0, "", 0, "" },
+		{ { "http_proxy", "10.0.0.1" }, 1, "10.0.0.1", 1080, "" },
+		{ { "http_proxy", "HTTP://a.b:3128/x" }, 1, "a.b", 3128, "" },
+		{ { "ALL_PROXY", "http://x:1", "http_proxy", "http://y:2" }, 1, "y", 2, "" },
+		{ { "HTTP_PROXY", "http://x:1", "all_proxy", "http://y:2" }, 1, "y", 2, "" },
+		{ { "HTTP_PROXY", "http://x:1" }, 1, "x", 1, "" },
+		{ { "http_proxy", "http://[fd00::1]:8080" }, 1, "fd00::1", 8080, "" },
+		{ { "http_proxy", "http://[fd00::1]" }, 1, "fd00::1", 1080, "" },
+		{ { "http_proxy", "http://u:p%40%3a@h:1/" }, 1, "h", 1, "u:p@:" },
+		{ { "http_proxy", "u@v@h:1" }, 1, "h", 1, "u@v" },
+		{ { "http_proxy", "socks5://h:1" }, -EPROTONOSUPPORT, "", 0, "" },
+		{ { "http_proxy", "https://h:1" }, -EPROTONOSUPPORT, "", 0, "" },
+		{ { "http_proxy", "http://" }, -EINVAL, "", 0, "" },
+		{ { "http_proxy", "http://:80" }, -EINVAL, "", 0, "" },
+		{ { "http_proxy", "http://h:" }, -EINVAL, "", 0, "" },
+		{ { "http_proxy", "http://h:0" }, -EINVAL, "", 0, "" },
+		{ { "http_proxy", "http://h:65536" }, -EINVAL, "", 0, "" },
+		{ { "http_proxy", "http://[fd00::1" }, -EINVAL, "", 0, "" },
+		{ { "http_proxy", "http://[fd00::1]x" }, -EINVAL, "", 0, "" },
+		{ { "http_proxy", "http://u%0@h" }, -EINVAL, "", 0, "" },
+		{ { "http_proxy", "http://u%00@h" }, -EINVAL, "", 0, "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(c); i++) {
+		struct proxy p = { .port = 0 };
+		int found;
+
+		memcpy(variables, c[i].variables, sizeof(c[i].variables));
+		found = proxy_find(get_variable, &p);
+		if (found != c[i].found || strcmp(p.host, c[i].host) || p.port != c[i].port ||
+		    strcmp(p.user, c[i].user))
+			fail_msg("case %zu: %d, '%s' port %u user '%s'", i, found, p.host, p.port,
+				 p.user);
+	}
+}
+
+static void test_proxy_address(void **state unused_arg)
+{
+	static const char hosts[] = "# 10.0.0.9 x\n10.0.0.1\tx.y  X # z\n\n\nnonsense x\n::1 v6\n";
+	static const struct {
+		const char *host, *addr;
+	} c[] = { { "10.0.0.7", "10.0.0.7" },
+		  { "fd00::1", "fd00::1" },
+		  { "x", "10.0.0.1" },
+		  { "X.Y", "10.0.0.1" },
+		  { "v6", "::1" },
+		  { "localhost", "127.0.0.1" },
+		  { "z", NULL },
+		  { "nonsense", NULL },
+		  { "", NULL } };
+	struct proxy p = { .user = "aladdin:opensesame" };
+	char text[ADDR_TEXT_MAX], field[PROXY_FIELD_MAX];
+	uint8_t addr[16];
+
+	for (size_t i = 0; i < ARRAY_SIZE(c); i++) {
+		int err;
+
+		(void)str_copy(p.host, sizeof(p.host), c[i].host);
+		err = proxy_address(&p, hosts, addr);
+		assert_int_equal(err, c[i].addr ? 0 : -ENOENT);
+		if (!err)
+			assert_string_equal(addr_text(addr, text), c[i].addr);
+	}
+	proxy_authorization(&p, field); /* RFC 7617's example, nearly */
+	assert_string_equal(field, "Proxy-Authorization: Basic YWxhZGRpbjpvcGVuc2VzYW1l\r\n");
+	memset(p.user, 'x', sizeof(p.user) - 1);
+	proxy_authorization(&p, field);
+	assert_string_equal(field + strlen(field) - 2, "\r\n");
+	p.user[0] = '\0';
+	proxy_authorization(&p, field);
+	assert_string_equal(field, "");
+}
+
 /* ---- a server with a script ---- */
 
 #define SCRIPT_MAX 4
@@ -221,6 +318,8 @@ static void told_to_end(int sig unused_arg)
 	_exit(0);
 }
 
+static bool through_proxy; /* the environment names the server, and the trial's port is another */
+
 static void exchange(probe_fn fn, const struct step *script, struct probe_outcome *ret)
 {
 	static const struct probe_manifest m = { .p.family = AF_INET };
@@ -235,14 +334,20 @@ static void exchange(probe_fn fn, const struct step *script, struct probe_outcom
 	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	assert_int_equal(listen(fd, 8), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	(void)signal(SIGTERM, told_to_end); /* before it can be told */
 	pid = fork();
 	assert_true(pid >= 0);
-	if (!pid) {
-		(void)signal(SIGTERM, told_to_end);
+	if (!pid)
 		be_server(fd, script);
-	}
+	(void)signal(SIGTERM, SIG_DFL);
 	assert_int_equal(parse_addr("127.0.0.1", a.to), 0);
-	a.port = ntohs(at.sin_port);
+	a.port = through_proxy ? 1 : ntohs(at.sin_port);
+	if (through_proxy) {
+		char url[64];
+
+		(void)str_format(url, sizeof(url), "http://u:p@127.0.0.1:%u", ntohs(at.sin_port));
+		assert_int_equal(setenv("http_proxy", url, 1), 0);
+	}
 	a.deadline_ns = mono_ns() + 500 * NSEC_PER_MSEC;
 	memset(ret, 0, sizeof(*ret));
 	fn(&a, ret);
@@ -333,12 +438,38 @@ static void test_exchanges(void **state unused_arg)
 	}
 }
 
+/* The proxy is the server; the trial's address is nobody's. */
+static void test_through_a_proxy(void **state unused_arg)
+{
+	static const struct step script[SCRIPT_MAX] = {
+		{ { "POST http://" H32 ".127-0-0-1.sentinel.test/ HTTP/1.1\r\nHost: " H32
+		    ".127-0-0-1.sentinel.test\r\nProxy-Authorization: Basic dTpw\r\n",
+		    "\r\n\r\nSENTINEL " H32 "\n" },
+		  PROOF }
+	};
+	struct probe_outcome o;
+
+	through_proxy = true;
+	exchange(probe_http_post_proxy, script, &o);
+	through_proxy = false;
+	assert_string_equal(o.view, "answered");
+	assert_int_equal(setenv("http_proxy", "socks5://127.0.0.1:1", 1), 0);
+	exchange(probe_http_post_proxy, script, &o);
+	assert_string_equal(o.view, "proxy-scheme");
+	assert_int_equal(setenv("http_proxy", "http://no-such-name:1", 1), 0);
+	exchange(probe_http_post_proxy, script, &o);
+	assert_string_equal(o.view, "proxy-unknown-host");
+	(void)unsetenv("http_proxy");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_format),	   cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_parse_full), cmocka_unit_test(test_mutations),
-		cmocka_unit_test(test_outcome),	   cmocka_unit_test(test_exchanges),
+		cmocka_unit_test(test_format),	      cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_parse_full),    cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_outcome),	      cmocka_unit_test(test_proxy_find),
+		cmocka_unit_test(test_proxy_address), cmocka_unit_test(test_through_a_proxy),
+		cmocka_unit_test(test_exchanges),
 	};
 
 	(void)signal(SIGPIPE, SIG_IGN);

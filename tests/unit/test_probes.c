@@ -53,6 +53,7 @@ static const struct probe_case {
 	{ "dns-tcp-direct", probe_dns_tcp_direct, ASKED, NULL },
 	{ "http-post-direct", probe_http_post_direct, ASKED, NULL },
 	{ "https-post", probe_https_post, ASKED, NULL },
+	{ "http-post-proxy", probe_http_post_proxy, ASKED, NULL },
 	{ "icmp-echo", probe_icmp_echo, ASKED, NULL },
 	{ "packet-socket", probe_packet_socket, ASKED, NULL },
 };
@@ -61,7 +62,7 @@ static bool is_stream(const struct probe_case *c)
 {
 	enum channel channel = probe_manifest_find(c->name)->p.channel;
 
-	return channel == CHANNEL_TCP || channel == CHANNEL_DNS_TCP;
+	return channel == CHANNEL_TCP || channel == CHANNEL_DNS_TCP || channel == CHANNEL_PROXY;
 }
 
 static bool has_port(const struct probe_case *c)
@@ -487,5 +488,7 @@ int main(void)
 	};
 
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)unsetenv("http_proxy"), (void)unsetenv("HTTP_PROXY");
+	(void)unsetenv("all_proxy"), (void)unsetenv("ALL_PROXY");
 	return cmocka_run_group_tests(tests, start_far_side, stop_far_side);
 }
