@@ -32,12 +32,35 @@ forward_in_box() {
 		flush chain inet engine nat; add rule inet engine nat oifname box0 masquerade'
 }
 
+# A pair of links, of which the second one is in box.
+pair_with_box() { # name here, its address, name in box, its address
+	ip link add "$1" address "$2" type veth peer name "$3" address "$4"
+	ip link set "$3" netns /proc/self/fd/3
+	in_box ip link set "$3" up
+}
+
+gateway() { # link in box
+	in_box ip addr add "$gate4/30" dev "$1"
+	in_box ip -6 addr add "$gate6/64" dev "$1" nodad
+	in_box ip link set "$1" up
+}
+
 link_to_box() {
-	ip link add v0 address 02:00:00:00:00:02 type veth peer name "$peer" address 02:00:00:00:00:01
-	ip link set "$peer" netns /proc/self/fd/3
-	in_box ip addr add "$gate4/30" dev "$peer"
-	in_box ip -6 addr add "$gate6/64" dev "$peer" nodad
-	in_box ip link set "$peer" up
+	pair_with_box v0 02:00:00:00:00:02 "$peer" 02:00:00:00:00:01
+	gateway "$peer"
+}
+
+# Between the sandbox and its gateway frames are handed on by slow-link.
+slow_link_to_box() {
+	pair_with_box v0 02:00:00:00:00:02 "$peer" 02:00:00:00:00:03
+	in_box ip link add "$peer-g" address 02:00:00:00:00:01 type veth peer name "$peer-s"
+	in_box ip link set "$peer-s" up
+	gateway "$peer-g"
+	coproc slow { exec nsenter --net=/proc/self/fd/3 "${0%/*}/slow-link" "$peer" "$peer-s" 3; }
+	read -r _ <&"${slow[0]}"
+}
+
+address_v0() {
 	ip link set lo up
 	ip link set v0 up
 	ip addr add "$near4/30" dev v0
@@ -63,5 +86,10 @@ confined() {
 	sleep 0.2
 }
 
-link_to_box
+if [ "${link_of_network:-}" = slow ]; then
+	slow_link_to_box
+else
+	link_to_box
+fi
+address_v0
 forward_in_box
