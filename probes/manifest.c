@@ -13,6 +13,8 @@
  */
 #define WINDOW_TCP_MS 3500
 #define WINDOW_DATAGRAM_MS 1000
+/* As long as glibc waits for a server before it asks again. */
+#define WINDOW_RESOLVER_MS 5000
 
 static const struct probe_manifest manifests[] = {
 	{
@@ -147,6 +149,20 @@ static const struct probe_manifest manifests[] = {
 		.families = { "@dns" },
 		.port = RIG_PORT_DNS,
 		.about = "a DNS question over TCP straight to the far side, past any resolver",
+	},
+	{
+		.p = { .name = "dns-resolver",
+		       .attack = "T1071.004",
+		       .channel = CHANNEL_RESOLVER,
+		       .dest = DEST_RESOLVER,
+		       .family = AF_INET,
+		       .window_ms = WINDOW_RESOLVER_MS,
+		       .answers = true,
+		       .builtin = true },
+		.families = { "@dns" },
+		.port = RIG_PORT_DNS,
+		.about = "a DNS question to whatever resolver there is, for a name of the far "
+			 "side's",
 	},
 	{
 		.p = { .name = "http-post-direct",

@@ -18,7 +18,7 @@ for probe in $probes; do
 	for target in deny-all unshare-net bubblewrap; do
 		# whom the host gives no packet sockets, no sandbox need take them from
 		if [ "$probe" = packet-socket ] && [ $target != deny-all ]; then
-			cell_is main "$target" "$probe" not-claimed target-unreachable-outside
+			cell_is main "$target" "$probe" not-claimed host-default
 			continue
 		fi
 		cell_is main "$target" "$probe" contained

@@ -38,24 +38,23 @@ static const struct probe_case {
 	const char *name;
 	probe_fn fn;
 	const char *to;
-	const struct probe_manifest *manifest; /* NULL: the one of that name */
 } cases[] = {
-	{ "tcp-connect", probe_tcp_connect, ASKED, NULL },
-	{ "tcp6-connect", probe_tcp_connect, "::1", NULL },
-	{ "mapped-ipv6", probe_tcp_connect, ASKED, NULL },
-	{ "tcp-fastopen", probe_tcp_fastopen, ASKED, NULL },
-	{ "io-uring-connect", probe_io_uring_connect, ASKED, NULL },
-	{ "udp-send", probe_udp_send, ASKED, NULL },
-	{ "udp-sendmsg", probe_udp_sendmsg, ASKED, NULL },
-	{ "udp-sendmmsg", probe_udp_sendmmsg, ASKED, NULL },
-	{ "udp-write", probe_udp_write, ASKED, NULL },
-	{ "dns-udp-direct", probe_dns_udp_direct, ASKED, NULL },
-	{ "dns-tcp-direct", probe_dns_tcp_direct, ASKED, NULL },
-	{ "http-post-direct", probe_http_post_direct, ASKED, NULL },
-	{ "https-post", probe_https_post, ASKED, NULL },
-	{ "http-post-proxy", probe_http_post_proxy, ASKED, NULL },
-	{ "icmp-echo", probe_icmp_echo, ASKED, NULL },
-	{ "packet-socket", probe_packet_socket, ASKED, NULL },
+	{ "tcp-connect", probe_tcp_connect, ASKED },
+	{ "tcp6-connect", probe_tcp_connect, "::1" },
+	{ "mapped-ipv6", probe_tcp_connect, ASKED },
+	{ "tcp-fastopen", probe_tcp_fastopen, ASKED },
+	{ "io-uring-connect", probe_io_uring_connect, ASKED },
+	{ "udp-send", probe_udp_send, ASKED },
+	{ "udp-sendmsg", probe_udp_sendmsg, ASKED },
+	{ "udp-sendmmsg", probe_udp_sendmmsg, ASKED },
+	{ "udp-write", probe_udp_write, ASKED },
+	{ "dns-udp-direct", probe_dns_udp_direct, ASKED },
+	{ "dns-tcp-direct", probe_dns_tcp_direct, ASKED },
+	{ "http-post-direct", probe_http_post_direct, ASKED },
+	{ "https-post", probe_https_post, ASKED },
+	{ "http-post-proxy", probe_http_post_proxy, ASKED },
+	{ "icmp-echo", probe_icmp_echo, ASKED },
+	{ "packet-socket", probe_packet_socket, ASKED },
 };
 
 static bool is_stream(const struct probe_case *c)
@@ -129,9 +128,7 @@ static int stop_far_side(void **state unused_arg)
 static void attempt(const struct probe_case *c, uint16_t port, uint64_t ms,
 		    struct probe_outcome *ret)
 {
-	struct probe_attempt a = { .manifest =
-					   c->manifest ? c->manifest : probe_manifest_find(c->name),
-				   .token = H32 };
+	struct probe_attempt a = { .manifest = probe_manifest_find(c->name), .token = H32 };
 
 	a.port = port ? port : (uint16_t)a.manifest->port;
 	assert_int_equal(parse_addr(c->to, a.to), 0);
@@ -143,7 +140,7 @@ static void attempt(const struct probe_case *c, uint16_t port, uint64_t ms,
 /* A namespace that is new has no ping sockets for anybody: raw ones have done it so far. */
 static void test_ping_sockets(void **state unused_arg)
 {
-	static const struct probe_case c = { "icmp-echo", probe_icmp_echo, ASKED, NULL };
+	static const struct probe_case c = { "icmp-echo", probe_icmp_echo, ASKED };
 	struct probe_outcome o;
 	uint64_t before = mono_ns();
 
@@ -275,11 +272,7 @@ static void test_resolv_conf(void **state unused_arg)
 	}
 }
 
-static const struct probe_manifest of_resolver = {
-	.p = { .name = "dns-resolver", .channel = CHANNEL_RESOLVER, .family = AF_INET }
-};
-static const struct probe_case resolver = { "dns-resolver", probe_dns_resolver, "127.0.0.1",
-					    &of_resolver };
+static const struct probe_case resolver = { "dns-resolver", probe_dns_resolver, "127.0.0.1" };
 
 /* In a child an assertion would go on with the other tests. */
 #define MUST(what)                                                                                 \
