@@ -80,6 +80,18 @@ is 'talk: exit' "$code" 3
 is 'one copy of each' "$(find "$copies" -maxdepth 1 -name 'own-*' | wc -l)" 2
 holds 'no probe is left behind' sh -c "! pgrep -f '^yes SENTINEL1:ran'"
 
+# ---- one that works outside a sandbox alone ----
+
+cp "$probes/first-and-last" "$tmp/targets"
+# The baseline's ends, on and on2 of the fake, off of what never starts, and all of two more.
+sed "s|@STATE@|$tmp/targets/state/calls|; s|@LAST@|$((2 + 2 + 1 + 6))|" "$probes/first-and-last.yaml" \
+	>"$tmp/targets/first-and-last.yaml"
+run_sentinel odd --lanes 1 -t unshare-net -p "$tmp/targets/first-and-last.yaml" -p udp-send
+run_is odd valid
+is 'odd: how often it was called' "$(stat -c %s "$tmp/targets/state/calls")" 11
+cell_is odd unshare-net udp-send contained
+cell_is odd unshare-net first-and-last inconclusive self-test-failed
+
 # ---- mistakes ----
 
 says() { # what, pattern, arguments of run...

@@ -6,6 +6,7 @@
 #define LABEL_WIDTH 10 /* as the totals at the page's end */
 #define NAME_WIDTH 28
 #define INDENT 2
+#define WORDS_WIDTH 24 /* longer ones push their list aside, not those of all */
 
 /* What is said of a cell; "" where nothing is. */
 typedef void (*words_fn)(const struct cell_result *c, char out[TEXT_MAX]);
@@ -87,6 +88,7 @@ struct section {
 	struct line *l;
 	words_fn words_of;
 	const char *label; /* "" once it stands there */
+	size_t width;	   /* of the words' column, with the gap */
 };
 
 /* What is said of the column's cell of a probe. */
@@ -164,8 +166,9 @@ static void print_row(const struct section *s, size_t column, const char *words,
 			  .glued = true };
 
 	line_put(s->l, INK_NONE, LABEL_WIDTH + INDENT, "");
+	width = MAX(width, strlen(words) + 2);
 	line_put(s->l, INK_FAINT, width, words);
-	w.at = w.indent;
+	w.at = LABEL_WIDTH + INDENT + width;
 	print_list(&list, &w, INK_NONE);
 	wrap_end(&w);
 }
@@ -187,24 +190,33 @@ static void next_words(const struct section *s, size_t column, const char *than,
 static void print_rows(const struct section *s, size_t column)
 {
 	char last[TEXT_MAX] = "", words[TEXT_MAX];
-	size_t width = 0;
 
-	for (size_t p = 0; p < s->g->probes_n; p++) {
-		words_at(s, column, p, words);
-		width = MAX(width, strlen(words) + 2);
-	}
 	for (;;) {
 		next_words(s, column, last, words);
 		if (!words[0])
 			return;
-		print_row(s, column, words, width);
+		print_row(s, column, words, s->width);
 		(void)str_copy(last, sizeof(last), words);
 	}
+}
+
+static void measure(struct section *s)
+{
+	char words[TEXT_MAX];
+
+	for (size_t i = 0; i < s->g->columns_n; i++)
+		for (size_t p = 0; p < s->g->probes_n; p++) {
+			words_at(s, i, p, words);
+			if (strlen(words) <= WORDS_WIDTH)
+				s->width = MAX(s->width, strlen(words) + 2);
+		}
 }
 
 static void print_section(struct section *s)
 {
 	bool any = false;
+
+	measure(s);
 
 	for (size_t i = 0; i < s->g->columns_n; i++) {
 		if (!says_anything(s, i) || was_said(s, i))
@@ -219,6 +231,12 @@ static void print_section(struct section *s)
 
 /* ---- where it stopped ---- */
 
+/* Where the word does not say so itself. */
+static bool is_by_host_untold(const struct cell_result *c)
+{
+	return c->credit == CREDIT_HOST && strncmp(c->stopped_by, "host:", 5) != 0;
+}
+
 static void stopped_words(const struct cell_result *c, char out[TEXT_MAX])
 {
 	const char *at = vantage_text(c->stopped_at);
@@ -229,12 +247,12 @@ static void stopped_words(const struct cell_result *c, char out[TEXT_MAX])
 		(void)str_format(out, TEXT_MAX, "at %s: %s%s", at,
 				 c->stopped_by[0] ? printable(by, sizeof(by), c->stopped_by)
 						  : "unknown",
-				 c->credit == CREDIT_HOST ? " (by the host itself)" : "");
+				 is_by_host_untold(c) ? " (the host's own)" : "");
 }
 
 void credit_stopped(const struct grid *g, struct line *l)
 {
-	struct section s = { g, l, stopped_words, "stopped" };
+	struct section s = { .g = g, .l = l, .words_of = stopped_words, .label = "stopped" };
 
 	print_section(&s);
 }
@@ -248,7 +266,7 @@ static void unclaimed_words(const struct cell_result *c, char out[TEXT_MAX])
 
 void credit_unclaimed(const struct grid *g, struct line *l)
 {
-	struct section s = { g, l, unclaimed_words, "" };
+	struct section s = { .g = g, .l = l, .words_of = unclaimed_words, .label = "" };
 	bool any = false;
 
 	for (size_t i = 0; i < g->columns_n; i++)

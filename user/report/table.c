@@ -188,8 +188,7 @@ static void print_reasons(const struct grid *g, struct line *l)
 static void print_hint(struct line *l, const struct run_result *r)
 {
 	for (uint32_t i = 0; i < r->cells_n; i++) {
-		if (r->cells[i].role != ROLE_TARGET ||
-		    r->cells[i].judgement.verdict == VERDICT_CONTAINED)
+		if (r->cells[i].role != ROLE_TARGET || !needs_words(r, &r->cells[i]))
 			continue;
 		line_put(l, INK_FAINT, 0,
 			 "sentinel explain BUNDLE TARGET PROBE shows the records behind a verdict");
