@@ -25,13 +25,6 @@ static int move_mounts(struct diag *d)
 	return 0;
 }
 
-static int write_source(int fd)
-{
-	int err = write_all(fd, text, strlen(text));
-
-	return !err && fchmod(fd, 0644) ? -errno : err;
-}
-
 /* Read-only, so that no sandbox of root's speaks to the others by it. */
 static int mount_over(const char *source)
 {
@@ -40,22 +33,44 @@ static int mount_over(const char *source)
 	return mount(NULL, FILE_NAME, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) ? -errno : 0;
 }
 
-/* The mount keeps the file, which nobody else finds any more. */
+static int mount_file_of(const char *folder)
+{
+	char path[64];
+	cleanup_fd int fd = -1;
+	int err = str_format(path, sizeof(path), "%s/resolv.conf", folder);
+
+	if (err)
+		return err;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, text, strlen(text));
+	if (!err && fchmod(fd, 0644))
+		err = -errno;
+	return err ? err : mount_over(path);
+}
+
+/*
+ * The file is alone in a file system that only its mount keeps: nobody else finds it. It must not
+ * be unlinked, since a deleted file can be bound nowhere, and nothing over it: platforms do both.
+ */
 static int mount_text(void)
 {
-	char path[] = SOURCE_FOLDER "/resolv.conf-XXXXXX";
-	cleanup_fd int fd = -1;
+	char folder[] = SOURCE_FOLDER "/resolv.conf-XXXXXX";
 	int err;
 
 	if (mkdir(SOURCE_FOLDER, 0755) && errno != EEXIST)
 		return -errno;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd < 0)
+	if (!mkdtemp(folder))
 		return -errno;
-	err = write_source(fd);
-	if (!err)
-		err = mount_over(path);
-	(void)unlink(path);
+	if (mount("sentinel", folder, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		  "size=64k,mode=0755")) {
+		err = -errno;
+	} else {
+		err = mount_file_of(folder);
+		(void)umount2(folder, MNT_DETACH);
+	}
+	(void)rmdir(folder);
 	return err;
 }
 
