@@ -29,6 +29,10 @@ static void refused(struct run *r, const struct ev_trial *t)
 	makes_socket(r, t, -EPERM);
 }
 
+static void idle(struct run *r unused_arg, const struct ev_trial *t unused_arg)
+{
+}
+
 static void unroutable(struct run *r, const struct ev_trial *t)
 {
 	makes_socket(r, t, 3);
@@ -86,6 +90,9 @@ static const struct credit_row {
 	  NULL },
 	{ "perhaps not all of it was refused",
 	  { .way = &raw, .first = refused_and_lost, .last = refused },
+	  NULL },
+	{ "nobody tried in the sandbox",
+	  { .way = &raw, .first = refused, .last = refused, .on = idle },
 	  NULL },
 	{ "it crossed in the sandbox",
 	  { .way = &raw, .first = refused, .last = refused, .on = passes },

@@ -504,7 +504,8 @@ static void credit_host(const struct correlate *c, const struct ev_cell *cell,
 	const reason_set unreachable = REASON_BIT(REASON_TARGET_UNREACHABLE_OUTSIDE);
 	char word[EV_NAME_MAX] = "";
 
-	if (!on || r->crossed || !(r->judgement.reasons & unreachable))
+	if (!on || r->crossed || !(r->judgement.reasons & unreachable) ||
+	    attempt_of(c, on) == ATTEMPT_NONE)
 		return;
 	first = find_baseline(c, ARM_BASELINE_FIRST, &on->t);
 	last = find_baseline(c, ARM_BASELINE_LAST, &on->t);
