@@ -9,7 +9,7 @@ if [ "${1:-}" != inside ] && [ "$(id -u)" -eq 0 ] && unshare --mount true 2>/dev
 	exec unshare --mount -- "$0" inside
 fi
 . "$(dirname "$0")/lib.sh"
-need bash jq unshare
+need bash jq perl unshare
 [ "${1:-}" = inside ] || skip "a mount namespace"
 
 # Nothing of this machine's own copies is touched.
@@ -31,7 +31,7 @@ background+=($!)
 wait_until 'the lock' sh -c "! flock -nx $copies/in-use true"
 
 run_sentinel honest -t unshare-net -t "$(target of-my-own)" -p "$probes/bash-tcp.yaml" \
-	-p "$probes/sh-udp.yaml" -p tcp-connect
+	-p "$probes/sh-udp.yaml" -p "$probes/bash-tcp6.yaml" -p "$probes/perl-icmp.yaml" -p tcp-connect
 run_is honest valid
 for probe in bash-tcp sh-udp; do
 	cell_is honest claims-all-blocks-nothing $probe escaped
@@ -44,6 +44,11 @@ for probe in bash-tcp sh-udp; do
 	is "honest: $probe: its own view" "$(cell_of honest claims-all-blocks-nothing $probe .probe_view)" \
 		answered
 done
+cell_is honest unshare-net bash-tcp6 contained
+# What needs a capability has it where the instrument is tested, and not in a target.
+cell_is honest claims-all-blocks-nothing perl-icmp escaped
+cell_is honest deny-all perl-icmp contained
+cell_is honest unshare-net perl-icmp inconclusive host-default
 is 'honest: bash-tcp: its own view of what stopped it' \
 	"$(cell_of honest unshare-net bash-tcp .probe_view)" exit-1
 cell_is honest of-my-own bash-tcp contained

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -32,6 +33,7 @@ static void test_full(unused_arg void **state)
 	static const char text[] = HEAD "families: ['@tcp', '@mine']\nattack: T1071.004\n"
 					"channel: dns-udp\nfamily: ipv6\nport: 5353\n"
 					"window: 2500ms\nanswers: false\nneeds: [sh, /bin/sh]\n"
+					"capabilities: [net_raw, net_bind_service]\n"
 					"run: [/bin/sh, -c, '{token}', '{timeout_ms} {port}']\n";
 	static const uint8_t zero[EV_DIGEST_BYTES];
 	struct probe_file *p = NULL;
@@ -48,6 +50,7 @@ static void test_full(unused_arg void **state)
 	assert_int_equal(p->m.p.family, AF_INET6);
 	assert_int_equal(p->m.port, 5353);
 	assert_int_equal(p->m.p.window_ms, 2500);
+	assert_int_equal(p->m.p.caps, 1u << CAP_NET_RAW | 1u << CAP_NET_BIND_SERVICE);
 	assert_false(p->m.p.answers || p->m.p.builtin || p->m.p.forbidden);
 	assert_ptr_equal(p->m.own, p->run);
 	assert_string_equal(p->program, "/bin/sh");
@@ -86,7 +89,9 @@ static void test_defaults(unused_arg void **state)
 }
 
 #define ALL_KEYS                                                                                   \
-	"schema, id, about, families, attack, channel, family, port, window, answers, needs, run"
+	"schema, id, about, families, attack, channel, family, port, window, answers, "            \
+	"capabilities, "                                                                           \
+	"needs, run"
 
 static const struct {
 	const char *text, *diag; /* after the file's name */
@@ -112,6 +117,8 @@ static const struct {
 	{ "port: 0\n", "1:7: '0' stands where a number from 1 to 65535 is expected" },
 	{ "window: 61s\n",
 	  "1:9: '61s' stands where a duration is expected: 3s or 250ms, at most 60s" },
+	{ "capabilities: [sys_admin]\n", "1:16: 'sys_admin' stands where net_raw or net_admin or "
+					 "net_bind_service is expected" },
 	{ "answers: maybe\n", "1:10: 'maybe' stands where true or false is expected" },
 	{ HEAD REST "run: [./no-such-program]\n",
 	  "8:7: './no-such-program' is no program: expected a file that can be executed, looked "

@@ -2,6 +2,7 @@
 #include "user/rig/probe_file.h"
 
 #include <limits.h>
+#include <linux/capability.h>
 #include <openssl/sha.h>
 #include <sys/socket.h>
 
@@ -149,6 +150,33 @@ static int check_need(struct yaml *y unused_arg, yaml_node_t *item unused_arg,
 	return 0;
 }
 
+/* What the baseline and the calibrators get: a target has what its platform gives. */
+static const struct {
+	const char *name;
+	unsigned int cap;
+} capabilities[] = {
+	{ "net_raw", CAP_NET_RAW },
+	{ "net_admin", CAP_NET_ADMIN },
+	{ "net_bind_service", CAP_NET_BIND_SERVICE },
+};
+
+static int read_capabilities(struct yaml *y, yaml_node_t *node, void *to)
+{
+	const char *words[ARRAY_SIZE(capabilities)];
+	size_t n, which;
+	int r;
+
+	for (size_t i = 0; i < ARRAY_SIZE(capabilities); i++)
+		words[i] = capabilities[i].name;
+	r = yaml_list(y, node, "capabilities", 1, ARRAY_SIZE(capabilities), &n);
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		r = yaml_word(y, yaml_item(y, node, i), words, ARRAY_SIZE(words), &which);
+		if (r >= 0)
+			*(uint64_t *)to |= 1ull << capabilities[which].cap;
+	}
+	return r;
+}
+
 static int read_needs(struct yaml *y, yaml_node_t *node, void *to)
 {
 	static const struct yaml_texts_opts o = { .what = "commands",
@@ -196,6 +224,7 @@ static const struct yaml_key keys[] = {
 	{ "port", read_port, AT(m.port), NULL },
 	{ "window", read_window, AT(m.p.window_ms), NULL },
 	{ "answers", read_bool, AT(m.p.answers), "true where the far side's answer comes back" },
+	{ "capabilities", read_capabilities, AT(m.p.caps), NULL },
 	{ "needs", read_needs, AT(needs), NULL },
 	{ "run", read_run, AT(run), "a list of arguments: what makes the attempt" },
 };
