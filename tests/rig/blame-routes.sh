@@ -6,7 +6,7 @@ set -u
 need ip
 BUNDLES='' # no guard of the judge is met here
 
-make_blockers no-route link-down unreachable prohibit blackhole
+make_blockers no-route link-down unreachable prohibit blackhole nobody-there
 run_sentinel blame -p tcp-connect -p tcp6-connect -p udp-send "${targets[@]}"
 run_is blame valid
 while read -r way probe what; do
@@ -27,6 +27,9 @@ prohibit udp-send contained at A: prohibit-route
 blackhole tcp-connect contained at A: blackhole-route
 blackhole tcp6-connect contained at A: blackhole-route
 blackhole udp-send contained at A: blackhole-route
+nobody-there tcp-connect inconclusive at A: reset
+nobody-there tcp6-connect inconclusive at A: reset
+nobody-there udp-send inconclusive at A: null
 TABLE
 replays blame
 finish

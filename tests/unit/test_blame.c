@@ -288,6 +288,11 @@ static void packets_before_calls(void **state unused_arg)
 	refuse(&t, &plain, TID);
 	t.packet_a = true;
 	assert_string_equal(word_of(&t), "");
+	t.blame.reset = true;
+	assert_string_equal(word_of(&t), "reset");
+	die(&t, &deaths[0]);
+	assert_string_equal(word_of(&t), "netfilter-output");
+	t = session(0, 0);
 	t.packet_b = true;
 	assert_string_equal(word_of(&t), "");
 	t.t.closed = true;

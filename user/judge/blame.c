@@ -297,6 +297,8 @@ void blame_word(const struct trial_state *t, char ret[EV_NAME_MAX])
 		(void)str_copy(ret, EV_NAME_MAX, "lane-rule");
 	else if (t->blame.drops[0])
 		(void)str_copy(ret, EV_NAME_MAX, t->blame.drops);
+	else if (t->blame.reset)
+		(void)str_copy(ret, EV_NAME_MAX, "reset");
 	else if (!t->packet_a && !t->packet_b)
 		(void)str_copy(ret, EV_NAME_MAX, t->blame.refusals);
 }

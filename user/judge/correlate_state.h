@@ -74,6 +74,7 @@ struct blame_state {
 	uint32_t met_tid;
 	bool met_refusal; /* ... and another program there had refused it */
 	bool crowded;	  /* two threads were in calls at once */
+	bool reset;	  /* a reset came back */
 	/* words, with '+' between them */
 	char refusals[EV_NAME_MAX], drops[EV_NAME_MAX];
 };

@@ -429,11 +429,25 @@ static void matched_inside(void *arg, uint32_t trial, enum match_form form unuse
 		t->token_inside = true;
 }
 
+/* From where the trial's own connection was to go. */
+static void see_reset(struct correlate *c, const struct ev *ev, const struct packet *p)
+{
+	struct trial_state *t;
+
+	if (ev->hook != SNT_HOOK_CG_INGRESS || p->protocol != IPPROTO_TCP ||
+	    !(p->tcp_flags & TCP_FLAG_RST))
+		return;
+	t = trial_by_dest(c, ev->lane, p->src, p->sport, ev->time_ns);
+	if (t && ev->mark == t->mark)
+		t->blame.reset = true;
+}
+
 static int inside(struct correlate *c, const struct ev *ev, const struct packet *p)
 {
 	struct trial_state *t = addressed_trial(c, p, ev->lane);
 	const struct ev_probe *probe = t ? probe_of(c, t->t.probe) : NULL;
 
+	see_reset(c, ev, p);
 	if (probe && probe->forbidden)
 		match_scan(c->tokens, NULL, p->payload, p->payload_len, matched_inside, c);
 	if (t && (ev->mark == t->mark || ev->hook == SNT_HOOK_BOX)) {
