@@ -82,7 +82,7 @@ cell_is talk unshare-net says-contained inconclusive target-unreachable-outside 
 is 'talk: its answer has no key' \
 	"$(cell_of talk claims-all-blocks-nothing says-contained .arms.on.answered)" false
 is 'talk: exit' "$code" 3
-is 'one copy of each' "$(find "$copies" -maxdepth 1 -name 'own-*' | wc -l)" 2
+is 'one copy of each' "$(find "$copies" -maxdepth 1 -name 'own-*' | wc -l)" 4
 holds 'no probe is left behind' sh -c "! pgrep -f '^yes SENTINEL1:ran'"
 
 # ---- one that works outside a sandbox alone ----
