@@ -112,6 +112,7 @@ struct trial_state {
 
 	/* W */
 	bool token_tap, token_log; /* the two witnesses */
+	uint64_t question;	   /* what a resolver asked for it (resolver.c); 0 = nothing yet */
 	bool elsewhere;		   /* its token was seen in another lane */
 	bool signal, signal_b;
 	bool other_channel;
@@ -232,6 +233,13 @@ int witness_received(struct correlate *c, const struct ev *ev) must_check;
 int witness_self(struct correlate *c, const uint8_t token[EV_NONCE_BYTES],
 		 uint32_t index) must_check;
 #define SELF_DECOY 0x80000000u /* index is into decoys, not canaries */
+
+/* resolver.c: remembers what a lane's resolver asked the world for a trial, when W saw it as the
+ * trial's; and whether a later frame is no more than that again. */
+void resolver_asked(const struct correlate *c, struct trial_state *t, const struct packet *p,
+		    const struct ev *ev);
+bool resolver_asks_again(const struct correlate *c, const struct trial_state *t,
+			 const struct packet *p, const struct ev *ev);
 
 /* quote.c: 0 where the ICMP error may yet be explained; -ENOENT where not; -ENOMEM. Once the key is
  * known, those that are not join the unexplained frames. */

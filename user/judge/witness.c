@@ -95,23 +95,6 @@ static bool another_runs(const struct correlate *c, const struct trial_state *t,
 }
 
 /*
- * A lane's resolver asks again, by its own clock, what a trial asked of it: by a socket of host's,
- * so from host's own address on the link to world, which no router takes from a sandbox. The
- * trial's question must have passed B: then what it becomes is the trial's, however late.
- */
-static bool is_of_its_resolver(const struct correlate *c, const struct trial_state *t,
-			       const struct packet *p, const struct ev *ev)
-{
-	const uint8_t host[16] = { /* 10.118.LANE.1; rig.h */
-				   [10] = 0xff, 0xff, 10, 118, (uint8_t)ev->lane, 1
-	};
-
-	return probe_of(c, t->t.probe)->channel == CHANNEL_RESOLVER && t->packet_b && p &&
-	       p->transport && p->dport == DNS_PORT && ev->lane == t->t.lane &&
-	       !memcmp(p->src, host, sizeof(host));
-}
-
-/*
  * After its arm a trial has only what its own sockets left behind, as A saw them. A frame to its
  * address, or with its token, that another's socket sent is that other's; one whose sender nobody
  * saw is its own only while no other sandbox is at work in the lane.
@@ -123,7 +106,7 @@ static bool is_strangers(const struct correlate *c, const struct trial_state *t,
 
 	if (!t->end_ns || ev->time_ns <= t->end_ns)
 		return false;
-	if (is_of_its_resolver(c, t, p, ev))
+	if (resolver_asks_again(c, t, p, ev))
 		return false;
 	if (p && p->transport)
 		(void)idmap_get(&c->by_flow, flow_key(ev->lane, p), &sender);
@@ -152,6 +135,7 @@ static void matched_at_tap(void *arg, uint32_t trial, enum match_form form unuse
 		return;
 	}
 	t->token_tap = true;
+	resolver_asked(c, t, c->now_packet, c->now);
 }
 
 /* The log has no sender: after the arm it only confirms what the tap found to be the trial's, or A,
