@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Who refuses a call before there is a packet. Landlock, and a program on one hook, leave the rest alone:
-# nobody knows what became of that, and nobody is blamed.
+# Who refuses a call before there is a packet. Landlock, and a program on one hook, leave the rest alone,
+# and seccomp does not see what a ring does: nobody knows what became of that, and nobody is blamed.
 set -u
 . "$(dirname "$0")/lib.sh"
 need ip
@@ -9,7 +9,8 @@ compile refuses
 BUNDLES='' # no guard of the judge is met here
 
 make_blockers seccomp seccomp-socket landlock cg-connect cg-sendmsg cg-sock
-run_sentinel blame -p tcp-connect -p tcp6-connect -p udp-send "${targets[@]}"
+run_sentinel blame -p tcp-connect -p tcp6-connect -p udp-send -p io-uring-connect -p tcp-fastopen \
+	-p udp-write "${targets[@]}"
 run_is blame valid
 while read -r way probe what; do
 	stopped_is blame "$way" "$probe" "$what"
@@ -32,6 +33,15 @@ cg-sendmsg udp-send contained at A: cgroup-sendmsg:EPERM
 cg-sock tcp-connect contained at A: cgroup-sock:EPERM
 cg-sock tcp6-connect contained at A: cgroup-sock:EPERM
 cg-sock udp-send contained at A: cgroup-sock:EPERM
+seccomp io-uring-connect inconclusive at A: null
+seccomp tcp-fastopen contained at A: seccomp:EPERM
+seccomp udp-write contained at A: seccomp:EPERM
+landlock io-uring-connect contained at A: lsm:EACCES
+landlock tcp-fastopen inconclusive at A: null
+landlock udp-write inconclusive at A: null
+cg-connect io-uring-connect contained at A: cgroup-connect:EPERM
+cg-connect tcp-fastopen contained at A: cgroup-connect:EPERM
+cg-connect udp-write contained at A: cgroup-connect:EPERM
 TABLE
 replays blame
 finish

@@ -7,7 +7,7 @@ need ip
 BUNDLES='' # no guard of the judge is met here
 
 make_blockers no-route link-down unreachable prohibit blackhole nobody-there
-run_sentinel blame -p tcp-connect -p tcp6-connect -p udp-send "${targets[@]}"
+run_sentinel blame -p tcp-connect -p tcp6-connect -p udp-send -p packet-socket "${targets[@]}"
 run_is blame valid
 while read -r way probe what; do
 	stopped_is blame "$way" "$probe" "$what"
@@ -27,6 +27,7 @@ prohibit udp-send contained at A: prohibit-route
 blackhole tcp-connect contained at A: blackhole-route
 blackhole tcp6-connect contained at A: blackhole-route
 blackhole udp-send contained at A: blackhole-route
+no-route packet-socket contained at A: link-down
 nobody-there tcp-connect inconclusive at A: reset
 nobody-there tcp6-connect inconclusive at A: reset
 nobody-there udp-send inconclusive at A: null
