@@ -55,9 +55,13 @@ struct probe_attempt {
 	char token[2 * MAC_NONCE_BYTES + 1]; /* lower-case hexadecimal */
 };
 
-/* The probe's own view. "answered", "sent" (it left this process, no answer came), "timeout" (no
- * connection in time), "rcode-N" and "no-data" (what a DNS server said instead of an answer), or
- * the errno name of the first call that failed. */
+/*
+ * The probe's own view. "answered", "sent" (it left this process, no answer came), "timeout" (no
+ * connection in time), or the errno name of the first call that failed. What came instead of an
+ * answer: "rcode-N" and "no-data" from a DNS server; "status-N", "not-http" and "not-tls" from a
+ * web server. No attempt: "proxy-scheme", "proxy-no-url", "proxy-unknown-host" (what the
+ * environment names as proxy is of another kind, no URL, or nobody knows its address).
+ */
 struct probe_outcome {
 	char view[EV_NAME_MAX];
 	bool has_answer;
