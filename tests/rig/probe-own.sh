@@ -118,6 +118,8 @@ says 'a claim on a probe that is not named' "of-my-own.yaml:[0-9]+:[0-9]+: no pr
 "$BUILD/sentinel" targets check -p "$probes/bash-tcp.yaml" "$(target of-my-own)" >"$tmp/out" 2>&1
 is 'targets check with its file: exit' $? 0
 holds 'targets check counts it in' grep -qE 'bash-tcp +claimed +compared with off 1' "$tmp/out"
+is 'probes lists it beside ours' "$("$BUILD/sentinel" probes -p "$probes/bash-tcp.yaml" | grep -c '^[a-z]')" \
+	$(($("$BUILD/sentinel" probes | grep -c '^[a-z]') + 1))
 is 'probes lists it' "$("$BUILD/sentinel" probes --json "$probes/bash-tcp.yaml" | jq -r '"\(.id) \(.builtin)"')" \
 	'bash-tcp false'
 finish

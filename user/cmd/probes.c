@@ -9,14 +9,22 @@
 enum { KEY_JSON = 0x1000 };
 
 static const struct argp_option options[] = {
+	{ "probe", 'p', "FILE", 0, "List this probe file of a user's own beside ours", 0 },
 	{ "json", KEY_JSON, NULL, 0, "One JSON object a line, and errors as JSON", 0 },
 	{ 0 },
 };
 
 struct probes_args {
 	struct select_names names;
+	bool named; /* otherwise than by -p: not all of ours */
 	bool json;
 };
+
+static void add(struct probes_args *a, const char *name, struct argp_state *state)
+{
+	if (select_names_add(&a->names, name))
+		argp_error(state, "at most %d probes can be named", SELECT_NAMES_MAX);
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -26,9 +34,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		a->json = true;
 		return 0;
+	case 'p':
+		add(a, arg, state);
+		return 0;
 	case ARGP_KEY_ARG:
-		if (select_names_add(&a->names, arg))
-			argp_error(state, "at most %d probes can be named", SELECT_NAMES_MAX);
+		a->named = true;
+		add(a, arg, state);
+		return 0;
+	case ARGP_KEY_END:
+		if (!a->named && a->names.n)
+			add(a, "*", state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -70,7 +85,7 @@ int cmd_probes(int argc, char **argv)
 		parse,
 		"[PROBE...]",
 		"List the probes: id, ATT&CK technique, families, what it does. Of those that are "
-		"named by id, glob or @family, these.",
+		"named by id, glob, @family or file, these.",
 		NULL,
 		NULL,
 		NULL
