@@ -43,5 +43,11 @@ cg-connect io-uring-connect contained at A: cgroup-connect:EPERM
 cg-connect tcp-fastopen contained at A: cgroup-connect:EPERM
 cg-connect udp-write contained at A: cgroup-connect:EPERM
 TABLE
+for way in cg-connect cg-sock; do
+	holds "explain shows who refused: $way" grep -q 'refused by another program on the cgroup' \
+		<("$BUILD/sentinel" explain "$tmp/blame" "$way" tcp-connect)
+done
+holds "explain does not say so of others" test -z \
+	"$("$BUILD/sentinel" explain "$tmp/blame" landlock tcp-connect | grep 'refused by another')"
 replays blame
 finish

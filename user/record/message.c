@@ -40,11 +40,19 @@ static void exit_line(char *out, const struct ev_exit *e)
 			 e->code);
 }
 
-static void sock_line(char *out, const struct ev_sock *s)
+/* Of a cgroup hook: all its programs run, and this one is told what those before it said. */
+static const char *refusal(const struct ev *ev)
 {
-	(void)str_format(out, RAW_MAX, "socket: %s by '%s' pid %u, family %u type %u protocol %u",
+	return ev->flags & SNT_F_REFUSED ? ", refused by another program on the cgroup" : "";
+}
+
+static void sock_line(char *out, const struct ev *ev)
+{
+	const struct ev_sock *s = &ev->sock;
+
+	(void)str_format(out, RAW_MAX, "socket: %s by '%s' pid %u, family %u type %u protocol %u%s",
 			 s->created ? "made" : "closed", s->task.name, s->task.pid, s->family,
-			 s->type, s->protocol);
+			 s->type, s->protocol, refusal(ev));
 }
 
 static void addr_line(char *out, const struct ev *ev)
@@ -52,11 +60,11 @@ static void addr_line(char *out, const struct ev *ev)
 	const struct ev_addr *a = &ev->addr;
 	char to[64];
 
-	(void)str_format(out, RAW_MAX, "address: '%s' pid %u at %s to %s%s%s", a->task.name,
+	(void)str_format(out, RAW_MAX, "address: '%s' pid %u at %s to %s%s%s%s", a->task.name,
 			 a->task.pid, field_name(&evfields_hooks, ev->hook),
 			 a->path[0] ? a->path : endpoint(a->daddr, a->dport, to),
 			 a->retval ? "" : ", refused",
-			 ev->flags & SNT_F_DENIED ? " by the egress policy" : "");
+			 ev->flags & SNT_F_DENIED ? " by the egress policy" : "", refusal(ev));
 }
 
 /* What a call was aimed at: an address, a name, a file; "" for none. */
@@ -210,7 +218,7 @@ static void line(char *out, const struct ev *ev)
 	case EV_EXIT:
 		return exit_line(out, &ev->exit);
 	case EV_SOCK:
-		return sock_line(out, &ev->sock);
+		return sock_line(out, ev);
 	case EV_ADDR:
 		return addr_line(out, ev);
 	case EV_CALL:
