@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Sandboxes are told to ask their lane's resolver, and nobody else on the machine hears of it.
+# shellcheck disable=SC2317 # functions are called by name
 set -u
 . "$(dirname "$0")/lib.sh"
 
@@ -39,13 +40,14 @@ holds "nobody else does" cmp "$tmp/was" "$tmp/now"
 
 # In a mount namespace with another /etc: the file is a link, or is not there.
 elsewhere() { # name, what is done to the other /etc
-	cp -a /etc "$tmp/etc"
-	rm -f "$tmp/etc/resolv.conf" "$tmp/targets/state/as-nobody.65534"
-	(cd "$tmp/etc" && eval "$2")
-	unshare --mount bash -c 'mount --bind "$0" /etc && exec "$@"' "$tmp/etc" \
+	cp -a /etc "$tmp/another-etc"
+	rm -f "$tmp/another-etc/resolv.conf" "$tmp/targets/state/as-nobody.65534"
+	(cd "$tmp/another-etc" && eval "$2")
+	# shellcheck disable=SC2016 # $0 and $@ are the inner shell's
+	unshare --mount bash -c 'mount --bind "$0" /etc && exec "$@"' "$tmp/another-etc" \
 		"$BUILD/sentinel" run -q -o "$tmp/$1" -p udp-send -t "$(target reads)" \
 		>"$tmp/$1.out" 2>"$tmp/$1.err" </dev/null
-	rm -rf "$tmp/etc"
+	rm -rf "$tmp/another-etc"
 	run_is "$1" valid
 }
 
