@@ -75,63 +75,62 @@ static void by_time(void **state unused_arg)
 	correlate_free(c);
 }
 
+/* From box's port 40000 to the shared destination. */
+/* clang-format off */
+static const uint8_t syn[] = {
+	/* RFC 791 */ 0x45, 0, 0, 40, 0, 0, 0, 0, 64, IPPROTO_TCP, 0, 0, 10, 117, 3, 2, 169, 254, 169, 254,
+	/* RFC 9293 */ 0x9c, 0x40, 0, PORT, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x02, 0, 0, 0, 0, 0, 0,
+};
+/* clang-format on */
+
+static void see_syn(struct correlate *c, uint32_t hook, uint32_t sender, uint64_t time_ns)
+{
+	struct ev ev = { .type = EV_PACKET, .hook = hook, .lane = LANE, .time_ns = time_ns };
+
+	if (sender) {
+		ev.owner = OWNER_SOCKET;
+		ev.trial = sender;
+	}
+	ev.packet.outbound = true;
+	ev.packet.eth_proto = 0x0800;
+	ev.packet.data = syn;
+	ev.packet.data_len = sizeof(syn);
+	ev.packet.len = sizeof(syn);
+	push(c, &ev);
+}
+
 /* A frame at W of the trial that has ended, which is read when the next one is known already. */
 static void late_record(void **state unused_arg)
 {
-	static const uint8_t syn[] = { /* RFC 791 */ 0x45,
-				       0,
-				       0,
-				       40,
-				       0,
-				       0,
-				       0,
-				       0,
-				       64,
-				       IPPROTO_TCP,
-				       0,
-				       0,
-				       10,
-				       117,
-				       3,
-				       2,
-				       169,
-				       254,
-				       169,
-				       254,
-				       /* RFC 9293 */ 0x9c,
-				       0x40,
-				       0,
-				       PORT,
-				       0,
-				       0,
-				       0,
-				       1,
-				       0,
-				       0,
-				       0,
-				       0,
-				       0x50,
-				       0x02,
-				       0,
-				       0,
-				       0,
-				       0,
-				       0,
-				       0 };
-	struct ev ev = { .type = EV_PACKET, .hook = SNT_HOOK_WORLD, .lane = LANE, .time_ns = 199 };
 	struct correlate *c;
 
 	assert_int_equal(correlate_new(&c), 0);
 	add_probe(c);
 	add_trial(c, 1, LANE, 100);
 	add_trial(c, 2, LANE, 200);
-	ev.packet.eth_proto = 0x0800;
-	ev.packet.data = syn;
-	ev.packet.data_len = sizeof(syn);
-	ev.packet.len = sizeof(syn);
-	push(c, &ev);
+	see_syn(c, SNT_HOOK_WORLD, 0, 199);
 	assert_true(trial_get(c, 1)->signal);
 	assert_false(trial_get(c, 2)->signal);
+	correlate_free(c);
+}
+
+/* The first one's connection goes on while the second is at work: it is never the second's signal,
+ * and hides nothing that the second itself sends. */
+static void late_packet(void **state unused_arg)
+{
+	struct correlate *c;
+
+	assert_int_equal(correlate_new(&c), 0);
+	add_probe(c);
+	add_trial(c, 1, LANE, 100);
+	see_syn(c, SNT_HOOK_CG_EGRESS, 1, 150);
+	add_trial(c, 2, LANE, 200);
+	see_syn(c, SNT_HOOK_WORLD, 0, 250);
+	assert_true(trial_get(c, 1)->signal);
+	assert_false(trial_get(c, 2)->signal);
+	see_syn(c, SNT_HOOK_CG_EGRESS, 2, 260);
+	see_syn(c, SNT_HOOK_WORLD, 0, 270);
+	assert_true(trial_get(c, 2)->signal);
 	correlate_free(c);
 }
 
@@ -140,6 +139,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_time),
 		cmocka_unit_test(late_record),
+		cmocka_unit_test(late_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
