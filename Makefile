@@ -173,6 +173,7 @@ UNIT_LIBS_test_run_judge := judge
 UNIT_LIBS_test_correlate := judge decode
 UNIT_LIBS_test_forbidden := judge decode
 UNIT_LIBS_test_channels := judge decode
+UNIT_LIBS_test_shared := judge decode
 UNIT_LIBS_test_secrets := judge decode
 UNIT_LIBS_test_blame := judge decode
 UNIT_LIBS_test_host_credit := judge decode

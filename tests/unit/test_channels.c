@@ -761,6 +761,16 @@ static void asks_and_late(struct run *r, const struct ev_trial *t)
 	resolver_asks_late(r, t);
 }
 
+static void no_way_to_resolver(struct run *r, const struct ev_trial *t)
+{
+	call(r, t,
+	     (struct call){ .name = "connect",
+			    .ret = -EACCES,
+			    .family = AF_INET,
+			    .daddr = own_resolver,
+			    .dport = 53 });
+}
+
 static void proxy_place(struct ev_trial *t)
 {
 	t->dport = 80;
@@ -870,7 +880,12 @@ static void proxy_unasked(struct run *r, const struct ev_trial *t)
 
 static void proxy_straight_vanishes(struct run *r, const struct ev_trial *t)
 {
-	tcp_connect(r, t, SNT_HOOK_CONNECT4, AF_INET, -EINPROGRESS);
+	call(r, t, (struct call){ .name = "connect", .ret = -EINPROGRESS, .family = AF_INET });
+}
+
+static void proxy_straight_by_hook(struct run *r, const struct ev_trial *t)
+{
+	address(r, t, SNT_HOOK_CONNECT4, SOCK_STREAM);
 }
 
 static void proxy_connected_and_no_more(struct run *r, const struct ev_trial *t)
@@ -886,16 +901,6 @@ static void proxy_still_connecting(struct run *r, const struct ev_trial *t)
 static void no_way_to_proxy(struct run *r, const struct ev_trial *t)
 {
 	connects_to_proxy(r, t, -EACCES);
-}
-
-static void no_way_to_resolver(struct run *r, const struct ev_trial *t)
-{
-	call(r, t,
-	     (struct call){ .name = "connect",
-			    .ret = -EACCES,
-			    .family = AF_INET,
-			    .daddr = own_resolver,
-			    .dport = 53 });
 }
 
 static void go_betweens(void **state unused_arg)
@@ -924,6 +929,11 @@ static void go_betweens(void **state unused_arg)
 		  RUN_VALID },
 		{ "asked by a descriptor that is connected",
 		  { .way = &resolver, .on = resolver_by_write },
+		  VERDICT_CONTAINED,
+		  0,
+		  RUN_VALID },
+		{ "nobody lets it to a resolver of the sandbox's own",
+		  { .way = &resolver, .on = no_way_to_resolver, .on2 = no_way_to_resolver },
 		  VERDICT_CONTAINED,
 		  0,
 		  RUN_VALID },
@@ -992,6 +1002,11 @@ static void go_betweens(void **state unused_arg)
 		  RUN_VALID },
 		{ "straight, and gone",
 		  { .way = &proxy, .on = proxy_straight_vanishes },
+		  VERDICT_INCONCLUSIVE,
+		  R(BOUNDARY_SHARED),
+		  RUN_VALID },
+		{ "... as the address hook alone saw it",
+		  { .way = &proxy, .on = proxy_straight_by_hook },
 		  VERDICT_INCONCLUSIVE,
 		  R(BOUNDARY_SHARED),
 		  RUN_VALID },

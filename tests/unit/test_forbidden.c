@@ -228,6 +228,25 @@ static void late_noise(struct run *r, const struct ev_trial *t unused_arg)
 	received(r, &r->crossed, IPPROTO_TCP, "jr5Q", 4);
 }
 
+static void later_token(struct run *r, const struct ev_trial *t)
+{
+	r->now += 2 * WINDOW_MS * MS;
+	late_token(r, t);
+}
+
+/* Somebody else of the sandbox, who is no session, went there. */
+static void launchers_token_and_kept(struct run *r, const struct ev_trial *t)
+{
+	loopback_closed_and_kept(r, t);
+	frame(r, t,
+	      (struct frame){ .hook = SNT_HOOK_CG_EGRESS,
+			      .protocol = IPPROTO_TCP,
+			      .tcp_flags = 0x18,
+			      .payload = token_line(t->token),
+			      .ifindex = 1,
+			      .nobodys = true });
+}
+
 /* While the next one runs. */
 static void next_sends_it(struct run *r, const struct ev_trial *t)
 {
@@ -360,6 +379,16 @@ static void later(void **state unused_arg)
 	static const struct row table[] = {
 		{ "its token, long refused",
 		  { .way = &loopback, .on2 = loopback_closed_and_kept, .after = late_token },
+		  VERDICT_INCONCLUSIVE,
+		  R(ON2_MISSING),
+		  RUN_VALID },
+		{ "its token, long refused, and its window over",
+		  { .way = &loopback, .on2 = loopback_closed_and_kept, .after = later_token },
+		  VERDICT_INCONCLUSIVE,
+		  R(ON2_MISSING),
+		  RUN_VALID },
+		{ "its token, which A had seen with somebody else",
+		  { .way = &loopback, .on2 = launchers_token_and_kept, .after = late_token },
 		  VERDICT_INCONCLUSIVE,
 		  R(ON2_MISSING),
 		  RUN_VALID },

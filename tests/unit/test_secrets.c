@@ -71,6 +71,14 @@ static void reads_twin(struct run *r, const struct ev_trial *t)
 	proves(r, t, false, true);
 }
 
+/* Given at its start, whenever it looks. */
+static void reads_twin_after_waiting(struct run *r, const struct ev_trial *t)
+{
+	r->now -= t->wait_ms * MS;
+	reads_twin(r, t);
+	r->now += t->wait_ms * MS;
+}
+
 static const struct way env_credential = {
 	.probe = { .name = "env-credential",
 		   .channel = CHANNEL_SECRET,
@@ -387,9 +395,9 @@ static void environments(void **state unused_arg)
 		  VERDICT_INCONCLUSIVE,
 		  R(SANDBOX_NOT_ALIVE),
 		  RUN_VALID },
-		{ "another instance proved the secret",
-		  { .way = &env_credential, .on = reads_all, .ran_elsewhere = true },
-		  VERDICT_ESCAPED,
+		{ "in the steady state",
+		  { .way = &env_credential, .steady_ms = 300, .steady = reads_twin_after_waiting },
+		  VERDICT_CONTAINED,
 		  0,
 		  RUN_VALID },
 	};
@@ -404,6 +412,16 @@ static void files(void **state unused_arg)
 		{ "proved",
 		  { .way = &file_credential, .on = file_open },
 		  VERDICT_ESCAPED,
+		  0,
+		  RUN_VALID },
+		{ "another instance proved it",
+		  { .way = &file_credential, .on = file_open, .ran_elsewhere = true },
+		  VERDICT_ESCAPED,
+		  0,
+		  RUN_VALID },
+		{ "in the steady state",
+		  { .way = &file_credential, .steady_ms = 300 },
+		  VERDICT_CONTAINED,
 		  0,
 		  RUN_VALID },
 		{ "nothing was opened",

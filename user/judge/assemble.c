@@ -78,7 +78,7 @@ static uint64_t window_start(const struct trial_state *t)
 
 /* Also where the kernel refused every call: what somebody else sends for the sandbox can come later
  * than its own calls. */
-static uint64_t window_end(const struct correlate *c, const struct trial_state *t)
+uint64_t trial_window_end(const struct correlate *c, const struct trial_state *t)
 {
 	uint64_t end = window_start(t) + trial_window_ms(c, t) * NSEC_PER_MSEC;
 
@@ -87,7 +87,7 @@ static uint64_t window_end(const struct correlate *c, const struct trial_state *
 
 static bool lost_in(const struct correlate *c, const struct trial_state *t, enum where where)
 {
-	return lost_until(c, t, where, window_end(c, t));
+	return lost_until(c, t, where, trial_window_end(c, t));
 }
 
 static uint32_t window_listened_ms(const struct correlate *c, const struct trial_state *t)
@@ -124,6 +124,18 @@ static bool same_instance(const struct trial_state *t)
 		      t->ran.given && memcmp(instance, t->ran.instance, EV_NONCE_BYTES) != 0);
 }
 
+#define CLOCK_SLACK_NS (10 * NSEC_PER_MSEC) /* waits are in whole milliseconds */
+
+/* An attempt at the start says nothing of the steady state. What a program was given in its
+ * environment it has from its start, whenever it looks. */
+static bool is_too_early(const struct correlate *c, const struct trial_state *t)
+{
+	const struct ev_probe *probe = probe_of(c, t->t.probe);
+
+	return (probe->channel != CHANNEL_SECRET || probe->step[0]) &&
+	       t->attempt_ns + CLOCK_SLACK_NS < t->exec_ns + t->t.wait_ms * NSEC_PER_MSEC;
+}
+
 static enum attempt attempt_of(const struct correlate *c, const struct trial_state *t)
 {
 	const struct ev_target *target = target_of(c, t->t.target);
@@ -131,7 +143,7 @@ static enum attempt attempt_of(const struct correlate *c, const struct trial_sta
 	if (!plant_was_readable(c, t))
 		return ATTEMPT_NONE;
 	if (t->attempt_ns)
-		return ATTEMPT_SEEN;
+		return GUARD(STEADY_TOO_EARLY, is_too_early(c, t)) ? ATTEMPT_NONE : ATTEMPT_SEEN;
 	return target && target->inferred && t->ran.right ? ATTEMPT_INFERRED : ATTEMPT_NONE;
 }
 
@@ -167,7 +179,7 @@ static bool is_anothers(const struct correlate *c, const struct trial_state *t,
 
 static bool has_unexplained(const struct correlate *c, const struct trial_state *t)
 {
-	uint64_t end = window_end(c, t);
+	uint64_t end = trial_window_end(c, t);
 
 	if (GUARD(TOKEN_ELSEWHERE, t->elsewhere))
 		return true;
@@ -724,6 +736,8 @@ int assemble(struct correlate *c, bool damaged, struct run_result *ret)
 	plants_settle(c);
 	count_canaries(c);
 	err = quotes_settle(c);
+	if (!err)
+		err = shared_settle(c);
 	if (err)
 		return err;
 	(void)str_copy(r.run, sizeof(r.run), c->begin.run);

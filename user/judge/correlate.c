@@ -97,9 +97,11 @@ void correlate_free(struct correlate *c)
 	free(c->losses.at);
 	free(c->unexplained.at);
 	free(c->quotes.at);
+	free(c->shared.at);
 	free(c->by_dest.slots);
 	free(c->by_cell.slots);
 	free(c->by_flow.slots);
+	free(c->by_token.slots);
 	free(c->known_cells.slots);
 	free(c->self.slots);
 	match_set_free(c->tokens);
@@ -255,7 +257,8 @@ static void see_exec(struct correlate *c, const struct ev *ev)
 
 	if (!t || !ev->exec.session || memcmp(ev->exec.nonce, t->t.nonce, EV_NONCE_BYTES))
 		return;
-	t->execs++;
+	if (!t->execs++)
+		t->exec_ns = ev->time_ns;
 	blame_exec(t, &ev->exec);
 	target = target_of(c, t->t.target);
 	if (!target)

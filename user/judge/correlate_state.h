@@ -88,6 +88,7 @@ struct trial_state {
 
 	/* the kernel's view of the session's exec */
 	uint32_t execs;
+	uint64_t exec_ns; /* the first */
 	bool identity_wrong;
 
 	struct proof_state alive[2], ran;
@@ -157,6 +158,15 @@ struct quote_state {
 	uint8_t payload[128];
 };
 
+/* A frame at W to a destination that several trials had, by a socket of nobody's. */
+struct shared_state {
+	struct unexplained_state unexplained; /* what it is unless it proves to be one's */
+	uint64_t flow;
+	uint32_t newest, running; /* trials: the last one to have the destination; in its arm */
+	bool signal;
+};
+#define SHARED_MAX 65536
+
 struct attach_state { /* per hook and lane */
 	bool needed, start, final, start_ok, final_ok;
 };
@@ -184,6 +194,7 @@ struct correlate {
 	LIST(struct quote_state) quotes;
 	struct start_error start_errors[START_ERRORS_MAX];
 	uint32_t start_errors_n;
+	LIST(struct shared_state) shared;
 	uint32_t unexplained_of[SNT_SLOT_MAX]; /* lane */
 	bool unexplained_overflow[SNT_SLOT_MAX];
 	struct attach_state attach[SNT_HOOK_MAX][SNT_SLOT_MAX];
@@ -193,6 +204,7 @@ struct correlate {
 	struct idmap by_dest;	  /* lane and destination -> the newest trial */
 	struct idmap by_cell;	  /* target, probe, arm, repeat -> trial */
 	struct idmap by_flow;	  /* lane and five-tuple -> the trial whose socket sent so last */
+	struct idmap by_token;	  /* lane and five-tuple at W -> the trial whose token came by it */
 	struct idmap known_cells; /* target, probe -> 1 */
 	struct idmap self;	  /* first 8 bytes of a canary's or decoy's token -> index */
 	struct match_set *tokens;
@@ -232,6 +244,10 @@ int witness_packet(struct correlate *c, const struct ev *ev) must_check;
 int witness_received(struct correlate *c, const struct ev *ev) must_check;
 int witness_self(struct correlate *c, const uint8_t token[EV_NONCE_BYTES],
 		 uint32_t index) must_check;
+uint64_t flow_key(uint32_t lane, const struct packet *p);
+/* A bare ACK, FIN or RST may come from no socket at all, long after; a SYN or payload does not. */
+bool packet_is_signal(const struct packet *p);
+void trial_signal(struct trial_state *t, uint64_t record);
 #define SELF_DECOY 0x80000000u /* index is into decoys, not canaries */
 
 /* resolver.c: remembers what a lane's resolver asked the world for a trial, when W saw it as the
@@ -245,6 +261,12 @@ bool resolver_asks_again(const struct correlate *c, const struct trial_state *t,
  * known, those that are not join the unexplained frames. */
 int quote_keep(struct correlate *c, const struct ev *ev, const struct packet *p) must_check;
 int quotes_settle(struct correlate *c) must_check;
+
+/* shared.c: 0; -ENOSPC where no more can be kept; -ENOMEM. Once all windows are known, those that
+ * are nobody's join the unexplained frames. */
+int shared_keep(struct correlate *c, const struct ev *ev, const struct packet *p,
+		const struct trial_state *newest, uint32_t running) must_check;
+int shared_settle(struct correlate *c) must_check;
 
 /* plant.c: what the kernel saw of an environment (EV_ENV); whose planted secrets and twins were
  * read, once the key is known; whether a session of a secret's probe could have read anything at
@@ -269,6 +291,7 @@ void blame_word(const struct trial_state *t, char ret[EV_NAME_MAX]);
 /* assemble.c */
 int assemble(struct correlate *c, bool damaged, struct run_result *ret) must_check;
 uint32_t trial_window_ms(const struct correlate *c, const struct trial_state *t);
+uint64_t trial_window_end(const struct correlate *c, const struct trial_state *t);
 /* The kernel refused every attempt itself, no packet was made, and no record that could say
  * otherwise was lost: no window is needed. */
 bool trial_refused(const struct correlate *c, const struct trial_state *t);

@@ -61,7 +61,7 @@ static void check_channel(const struct correlate *c, struct trial_state *t, uint
 		name_channel(t->via, protocol, dst, dport);
 }
 
-static uint64_t flow_key(uint32_t lane, const struct packet *p)
+uint64_t flow_key(uint32_t lane, const struct packet *p)
 {
 	uint64_t h = 0xcbf29ce484222325ull ^ lane;
 
@@ -80,18 +80,26 @@ static uint32_t lane_of(const struct ev *ev)
 	return ev->type == EV_RECEIVED ? ev->received.lane : ev->lane;
 }
 
-/* Whether another trial was in its arm, in this lane, when the record was made. */
-static bool another_runs(const struct correlate *c, const struct trial_state *t,
-			 const struct ev *ev)
+/* The trial that was in its arm, in this lane, when the record was made; 0 = none. */
+static uint32_t running_trial(const struct correlate *c, const struct ev *ev)
 {
 	const struct trial_state *last;
 	uint32_t lane = lane_of(ev);
 
 	if (lane >= SNT_SLOT_MAX || !c->last_trial[lane])
-		return false;
+		return 0;
 	last = &c->trials.at[c->last_trial[lane] - 1];
-	return last->t.id != t->t.id && ev->time_ns >= last->new_ns &&
-	       (!last->end_ns || ev->time_ns <= last->end_ns);
+	return ev->time_ns >= last->new_ns && (!last->end_ns || ev->time_ns <= last->end_ns)
+		       ? last->t.id
+		       : 0;
+}
+
+static bool another_runs(const struct correlate *c, const struct trial_state *t,
+			 const struct ev *ev)
+{
+	uint32_t running = running_trial(c, ev);
+
+	return running && running != t->t.id;
 }
 
 /*
@@ -188,6 +196,7 @@ static int scan_piece(void *arg, const struct stream_piece *p)
 {
 	struct correlate *c = arg;
 	uint32_t before = c->now_matched;
+	int err = 0;
 
 	_Static_assert(sizeof(struct match_stream) <= STREAM_STATE_MAX, "state of a flow");
 	c->now_matched = 0;
@@ -197,9 +206,11 @@ static int scan_piece(void *arg, const struct stream_piece *p)
 	if (c->now_matched && p->packet)
 		check_channel(c, trial_get(c, c->now_matched), p->packet->protocol, p->packet->dst,
 			      p->packet->dport);
+	if (c->now_matched && !c->now_elsewhere && p->packet && c->by_token.used < FLOWS_MAX)
+		err = idmap_set(&c->by_token, flow_key(c->now->lane, p->packet), c->now_matched);
 	if (!c->now_matched)
 		c->now_matched = before;
-	return 0;
+	return err;
 }
 
 int witness_init(struct correlate *c)
@@ -306,8 +317,15 @@ static struct trial_state *addressed_trial(struct correlate *c, const struct pac
 	return t && p->protocol == channel_protocol(probe) ? t : NULL;
 }
 
-/* A bare ACK, FIN or RST may come from no socket at all, long after; a SYN or payload does not. */
-static bool is_signal(const struct packet *p)
+void trial_signal(struct trial_state *t, uint64_t record)
+{
+	if (t->signal)
+		return;
+	t->signal = true;
+	add_record(t, record);
+}
+
+bool packet_is_signal(const struct packet *p)
 {
 	return !packet_is_bare_tcp(p) ||
 	       (p->tcp_flags & TCP_FLAG_SYN && !(p->tcp_flags & TCP_FLAG_ACK));
@@ -352,6 +370,15 @@ static bool is_noise(const struct packet *p)
 	}
 }
 
+/* Other trials had the destination before, and nobody saw the socket that it comes from. */
+static bool is_anyones(const struct correlate *c, const struct trial_state *t,
+		       const struct packet *p, const struct ev *ev)
+{
+	uint32_t sender;
+
+	return t->older && !idmap_get(&c->by_flow, flow_key(ev->lane, p), &sender);
+}
+
 static int at_world(struct correlate *c, const struct ev *ev, const struct packet *p)
 {
 	struct trial_state *t;
@@ -378,16 +405,29 @@ static int at_world(struct correlate *c, const struct ev *ev, const struct packe
 			return err;
 	}
 	t = p && !c->now_matched ? addressed_trial(c, p, ev->lane) : NULL;
+	if (t && GUARD(SHARED_DESTINATION, is_anyones(c, t, p, ev))) {
+		err = shared_keep(c, ev, p, t, running_trial(c, ev));
+		return err == -ENOSPC ? unexplained(c, ev, p) : err;
+	}
 	if (t && GUARD(SIGNAL_OF_A_STRANGER, is_strangers(c, t, p, ev)))
 		return unexplained(c, ev, p);
 	/* A bare segment is its connection's, so without a connection it is nobody's. */
-	if (!t || (!is_signal(p) && !t->signal && !t->token_tap))
+	if (!t || (!packet_is_signal(p) && !t->signal && !t->token_tap))
 		return GUARD(WORLD_UNEXPLAINED, true) ? unexplained(c, ev, p) : 0;
-	if (is_signal(p) && !t->signal) {
-		t->signal = true;
-		add_record(t, ev->id);
-	}
+	if (packet_is_signal(p))
+		trial_signal(t, ev->id);
 	return 0;
+}
+
+/* Behind address translation A's sight of a socket says nothing here, but the token did, at W. */
+static bool is_connection_of_another(const struct correlate *c, const struct trial_state *t,
+				     const struct packet *p, uint32_t lane)
+{
+	uint64_t key = flow_key(lane, p);
+	uint32_t id;
+
+	return !idmap_get(&c->by_flow, key, &id) && idmap_get(&c->by_token, key, &id) &&
+	       id != t->t.id;
 }
 
 static void at_boundary(struct correlate *c, const struct ev *ev, const struct packet *p)
@@ -397,10 +437,10 @@ static void at_boundary(struct correlate *c, const struct ev *ev, const struct p
 	if (is_self(c, p, ev))
 		return;
 	t = addressed_trial(c, p, ev->lane);
-	if (!t || is_strangers(c, t, p, ev))
+	if (!t || is_strangers(c, t, p, ev) || is_connection_of_another(c, t, p, ev->lane))
 		return;
 	t->packet_b = true;
-	if (is_signal(p))
+	if (packet_is_signal(p))
 		t->signal_b = true;
 }
 
