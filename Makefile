@@ -174,6 +174,7 @@ UNIT_LIBS_test_correlate := judge decode
 UNIT_LIBS_test_forbidden := judge decode
 UNIT_LIBS_test_channels := judge decode
 UNIT_LIBS_test_shared := judge decode
+UNIT_LIBS_test_resolver_again := judge decode
 UNIT_LIBS_test_secrets := judge decode
 UNIT_LIBS_test_blame := judge decode
 UNIT_LIBS_test_host_credit := judge decode

@@ -9,6 +9,7 @@
 
 #include "user/decode/dns.h"
 #include "user/judge/correlate_state.h"
+#include "user/judge/guard.h"
 
 #define DNS_PORT 53
 #define OPT_BYTES 11 /* an OPT record without an option (RFC 6891 6.1.2) */
@@ -55,6 +56,9 @@ void resolver_asked(const struct correlate *c, struct trial_state *t, const stru
 bool resolver_asks_again(const struct correlate *c, const struct trial_state *t,
 			 const struct packet *p, const struct ev *ev)
 {
-	return t->question && p && is_resolver_trial(c, t) && ev->lane == t->t.lane &&
-	       is_from_host(p, ev->lane) && question_of(p) == t->question;
+	if (!t->question || !p || !is_resolver_trial(c, t) || ev->lane != t->t.lane)
+		return false;
+	if (GUARD(QUESTION_FROM_ELSEWHERE, !is_from_host(p, ev->lane)))
+		return false;
+	return !GUARD(QUESTION_OF_ANOTHER, question_of(p) != t->question);
 }
