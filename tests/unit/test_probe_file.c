@@ -179,7 +179,7 @@ static void test_words(unused_arg void **state)
 	memset(full, 'x', OWN_ARG_MAX - 1);
 	assert_int_equal(own_words_fill(full, value, out), 0);
 	full[OWN_ARG_MAX - 1] = 'x';
-	assert_int_equal(own_words_fill(full, value, out), -ENAMETOOLONG);
+	assert_int_equal(own_words_fill(full, value, out), -E2BIG);
 	free(full);
 }
 

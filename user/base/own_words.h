@@ -28,7 +28,7 @@ enum own_word {
  * NULL where there is none. Any other brace is itself. */
 const char *own_words_next(const char *text, enum own_word *ret, size_t *ret_len);
 
-/* text with its words filled in. 0, -EINVAL for one that there is not, or -ENAMETOOLONG. */
+/* text with its words filled in. 0, -EINVAL for one that there is not, or -E2BIG. */
 int own_words_fill(const char *text, const char *const value[OWN_WORDS],
 		   char out[OWN_ARG_MAX]) must_check;
 

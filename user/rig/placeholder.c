@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/rig/placeholder.h"
 
-#include "user/base/util.h"
+#include "user/base/braces.h"
 
 static const char *const names[] = {
 	[PLACEHOLDER_CMD] = "cmd",
@@ -14,24 +14,18 @@ static const char *const names[] = {
 };
 _Static_assert(ARRAY_SIZE(names) == PLACEHOLDER_UNKNOWN, "each has a name");
 
-static enum placeholder which(const char *word, size_t len)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (strlen(names[i]) == len && !memcmp(names[i], word, len))
-			return (enum placeholder)i;
-	return PLACEHOLDER_UNKNOWN;
-}
-
 const char *placeholder_next(const char *text, enum placeholder *ret, size_t *ret_len)
 {
-	for (const char *at = strchr(text, '{'); at; at = strchr(at + 1, '{')) {
-		size_t len = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_");
+	size_t word;
+	const char *at = braces_next(text, names, PLACEHOLDER_UNKNOWN, &word, ret_len);
 
-		if (!len || at[1 + len] != '}')
-			continue;
-		*ret = which(at + 1, len);
-		*ret_len = len + 2;
-		return at;
-	}
-	return NULL;
+	if (at)
+		*ret = (enum placeholder)word;
+	return at;
+}
+
+int placeholder_fill(const char *text, const char *const value[PLACEHOLDER_UNKNOWN], char *out,
+		     size_t size)
+{
+	return braces_fill(text, names, value, PLACEHOLDER_UNKNOWN, out, size);
 }

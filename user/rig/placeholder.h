@@ -4,7 +4,7 @@
 #ifndef SENTINEL_RIG_PLACEHOLDER_H
 #define SENTINEL_RIG_PLACEHOLDER_H
 
-#include <stddef.h>
+#include "user/base/util.h"
 
 enum placeholder {
 	PLACEHOLDER_CMD = 0,
@@ -22,5 +22,9 @@ enum placeholder {
 /* The next `{word}` (small letters and '_') in text: where it starts, which it is, and how long it
  * is with its braces. NULL where there is none. Any other brace is itself. */
 const char *placeholder_next(const char *text, enum placeholder *ret, size_t *ret_len);
+
+/* text with its placeholders filled in, as braces_fill() does. */
+int placeholder_fill(const char *text, const char *const value[PLACEHOLDER_UNKNOWN], char *out,
+		     size_t size) must_check;
 
 #endif

@@ -112,38 +112,13 @@ void target_to_ev(const struct target *t, const char *version, struct ev_target 
 
 /* ---- expansion ---- */
 
-static int append(char *out, size_t *at, const char *text, size_t len)
-{
-	if (len >= TARGET_ARG_MAX - *at)
-		return -E2BIG;
-	memcpy(out + *at, text, len);
-	*at += len;
-	out[*at] = '\0';
-	return 0;
-}
-
 static int expand_arg(const char *arg, const struct target_vars *vars, char **ret)
 {
-	char out[TARGET_ARG_MAX] = "";
-	enum placeholder p;
-	size_t at = 0, len;
-	const char *hole;
-	int r;
+	char out[TARGET_ARG_MAX];
+	int err = placeholder_fill(arg, vars->value, out, sizeof(out));
 
-	for (; (hole = placeholder_next(arg, &p, &len)); arg = hole + len) {
-		const char *value = p < PLACEHOLDER_UNKNOWN ? vars->value[p] : NULL;
-
-		if (!value)
-			return -EINVAL;
-		r = append(out, &at, arg, (size_t)(hole - arg));
-		if (r >= 0)
-			r = append(out, &at, value, strlen(value));
-		if (r < 0)
-			return r;
-	}
-	r = append(out, &at, arg, strlen(arg));
-	if (r < 0)
-		return r;
+	if (err)
+		return err;
 	*ret = strdup(out);
 	return *ret ? 0 : -ENOMEM;
 }
