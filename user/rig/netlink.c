@@ -294,7 +294,7 @@ static int fill_rule(struct rtnl_rule *rule, const struct netlink_rule *r)
 	return err ? -EINVAL : 0;
 }
 
-int netlink_add_rule(struct netlink *n, const struct netlink_rule *r)
+static int change_rule(struct netlink *n, const struct netlink_rule *r, bool add)
 {
 	cleanup_nl(rule) struct rtnl_rule *rule = rtnl_rule_alloc();
 	cleanup_nl(msg) struct nl_msg *msg = NULL;
@@ -305,21 +305,17 @@ int netlink_add_rule(struct netlink *n, const struct netlink_rule *r)
 	err = fill_rule(rule, r);
 	if (err)
 		return err;
-	err = rtnl_rule_build_add_request(rule, NLM_F_CREATE | NLM_F_EXCL, &msg);
+	err = add ? rtnl_rule_build_add_request(rule, NLM_F_CREATE | NLM_F_EXCL, &msg)
+		  : rtnl_rule_build_delete_request(rule, 0, &msg);
 	return transact(n, err, msg);
+}
+
+int netlink_add_rule(struct netlink *n, const struct netlink_rule *r)
+{
+	return change_rule(n, r, true);
 }
 
 int netlink_del_rule(struct netlink *n, const struct netlink_rule *r)
 {
-	cleanup_nl(rule) struct rtnl_rule *rule = rtnl_rule_alloc();
-	cleanup_nl(msg) struct nl_msg *msg = NULL;
-	int err;
-
-	if (!rule)
-		return -ENOMEM;
-	err = fill_rule(rule, r);
-	if (err)
-		return err;
-	err = rtnl_rule_build_delete_request(rule, 0, &msg);
-	return transact(n, err, msg);
+	return change_rule(n, r, false);
 }
