@@ -36,6 +36,8 @@ received() { # frames that came to the far end
 make_target closed
 make_given short-lived root 'uid: 0' "$tmp/targets/short-lived, \"1\"" "$tmp/targets/short-lived, \"64\""
 make_given elsewhere root 'namespaces: [net], uid: 0' "nsenter, --net=/proc/$other/ns/net" env
+make_given asks-elsewhere root 'namespaces: [net, mnt], uid: 0' \
+	"$tmp/targets/asks-elsewhere, \"/proc/$other/ns/net\"" env
 make_given no-room nobody 'uid: 65534' 'prlimit, --nofile=3' env
 before=$(received)
 run_sentinel strays -p udp-send -t "$(target closed)" -t "$(target short-lived)" \
@@ -56,4 +58,14 @@ cell_is strays elsewhere udp-send inconclusive boundary-shared
 is "no-room: what the probe met" "$(cell_of strays no-room udp-send .probe_view)" EMFILE
 cell_is strays no-room udp-send inconclusive no-attempt-seen
 replays strays
+
+# So it is with a resolver of the sandbox's own: where that sends it, W would not see.
+before=$(received)
+run_sentinel resolver -p dns-resolver -t "$(target asks-elsewhere)"
+run_is resolver valid
+is "asks-elsewhere: off crossed" "$(cell_of resolver asks-elsewhere dns-resolver .arms.off.crossed)" true
+holds "asks-elsewhere: frames arrived there" test "$(received)" -ge $((before + 2))
+cell_is resolver asks-elsewhere dns-resolver inconclusive boundary-shared
+cell_only resolver asks-elsewhere dns-resolver boundary-shared
+replays resolver
 finish

@@ -734,6 +734,38 @@ static void resolver_by_another_link(struct run *r, const struct ev_trial *t)
 	      (struct frame){ .hook = SNT_HOOK_CG_EGRESS, .protocol = IPPROTO_UDP, .ifindex = 77 });
 }
 
+static const uint8_t broker[16] = { [10] = 0xff, 0xff, 198, 51, 100, 53 };
+
+/* The sandbox's own resolver or proxy lies by a link of its own; ifindex 0: by box's. */
+static void handed_over(struct run *r, const struct ev_trial *t, uint32_t ifindex,
+			const char *payload, size_t len)
+{
+	frame(r, t,
+	      (struct frame){ .hook = SNT_HOOK_CG_EGRESS,
+			      .protocol = IPPROTO_UDP,
+			      .dst = broker,
+			      .dport = 53,
+			      .payload = payload,
+			      .payload_len = len,
+			      .ifindex = ifindex });
+}
+
+static void resolver_elsewhere(struct run *r, const struct ev_trial *t)
+{
+	char q[128];
+
+	asks(r, t, broker, 60);
+	handed_over(r, t, 77, q, question(t, q));
+}
+
+static void resolver_in_box(struct run *r, const struct ev_trial *t)
+{
+	char q[128];
+
+	asks(r, t, broker, 60);
+	handed_over(r, t, 0, q, question(t, q));
+}
+
 static void resolver_in_another_lane(struct run *r, const struct ev_trial *t)
 {
 	resolver_keeps(r, t);
@@ -839,6 +871,12 @@ static void proxy_refuses(struct run *r, const struct ev_trial *t)
 {
 	connects_to_proxy(r, t, 0);
 	posts(r, t, request(t));
+}
+
+static void proxy_elsewhere(struct run *r, const struct ev_trial *t)
+{
+	proxy_refuses(r, t);
+	handed_over(r, t, 77, request(t), 0);
 }
 
 /* The proxy's own connection. */
@@ -947,6 +985,16 @@ static void go_betweens(void **state unused_arg)
 		  VERDICT_INCONCLUSIVE,
 		  R(BOUNDARY_SHARED),
 		  RUN_VALID },
+		{ "a resolver of its own by another link",
+		  { .way = &resolver, .on = resolver_elsewhere },
+		  VERDICT_INCONCLUSIVE,
+		  R(BOUNDARY_SHARED),
+		  RUN_VALID },
+		{ "... or by the lane's",
+		  { .way = &resolver, .on = resolver_in_box },
+		  VERDICT_CONTAINED,
+		  0,
+		  RUN_VALID },
 		{ "another lane's resolver asks",
 		  { .way = &resolver, .on = resolver_in_another_lane },
 		  VERDICT_INCONCLUSIVE,
@@ -969,6 +1017,11 @@ static void go_betweens(void **state unused_arg)
 		  { .way = &proxy, .on = proxy_refuses, .on2 = proxy_refuses },
 		  VERDICT_CONTAINED,
 		  0,
+		  RUN_VALID },
+		{ "a proxy by another link",
+		  { .way = &proxy, .on = proxy_elsewhere },
+		  VERDICT_INCONCLUSIVE,
+		  R(BOUNDARY_SHARED),
 		  RUN_VALID },
 		{ "a proxy passes it on",
 		  { .way = &proxy, .on = proxy_passes_on },

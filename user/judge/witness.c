@@ -466,19 +466,45 @@ static void see_reset(struct correlate *c, const struct ev *ev, const struct pac
 		t->blame.reset = true;
 }
 
+/* By a link that is not the lane's, behind which no W lies. */
+static bool leaves_elsewhere(const struct correlate *c, const struct ev *ev)
+{
+	return ev->packet.outbound && ev->packet.ifindex != LOOPBACK_IFINDEX &&
+	       ev->lane < SNT_SLOT_MAX && ev->packet.ifindex != c->lanes[ev->lane].box_ifindex;
+}
+
+static void matched_elsewhere(void *arg, uint32_t trial, enum match_form form unused_arg)
+{
+	struct correlate *c = arg;
+	struct trial_state *t = trial_get(c, trial);
+
+	if (t && c->now->mark == t->mark)
+		t->packet_elsewhere = true;
+}
+
+/* A resolver or proxy is where the sandbox says, so that the token tells, not the destination. */
+static void handed_elsewhere(struct correlate *c, const struct ev *ev, const struct packet *p)
+{
+	const struct trial_state *t = trial_get(c, ev->trial);
+	const struct ev_probe *probe = t ? probe_of(c, t->t.probe) : NULL;
+
+	if (probe && (probe->channel == CHANNEL_RESOLVER || probe->channel == CHANNEL_PROXY) &&
+	    GUARD(HANDED_ELSEWHERE, leaves_elsewhere(c, ev)))
+		match_scan(c->tokens, NULL, p->payload, p->payload_len, matched_elsewhere, c);
+}
+
 static int inside(struct correlate *c, const struct ev *ev, const struct packet *p)
 {
 	struct trial_state *t = addressed_trial(c, p, ev->lane);
 	const struct ev_probe *probe = t ? probe_of(c, t->t.probe) : NULL;
 
 	see_reset(c, ev, p);
+	handed_elsewhere(c, ev, p);
 	if (probe && probe->forbidden)
 		match_scan(c->tokens, NULL, p->payload, p->payload_len, matched_inside, c);
 	if (t && (ev->mark == t->mark || ev->hook == SNT_HOOK_BOX)) {
 		t->packet_a = true;
-		if (ev->packet.ifindex != LOOPBACK_IFINDEX && ev->lane < SNT_SLOT_MAX &&
-		    ev->packet.outbound && ev->packet.ifindex != c->lanes[ev->lane].box_ifindex)
-			t->packet_elsewhere = true;
+		t->packet_elsewhere |= leaves_elsewhere(c, ev);
 	}
 	if (t && ev->mark == t->mark && ev->hook == SNT_HOOK_CG_EGRESS)
 		t->sent++;
