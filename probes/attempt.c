@@ -3,6 +3,7 @@
 
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/un.h>
 
 #define ANSWER_HEX (2 * MAC_BYTES)
 
@@ -11,12 +12,27 @@ static bool by_v4_socket(const struct ev_probe *p)
 	return (p->socket_family ? p->socket_family : p->family) == AF_INET;
 }
 
+/* An abstract name ends with the address, not with a NUL (unix(7)). */
+static socklen_t unix_destination(const char *path, struct sockaddr_un *ret)
+{
+	const size_t len = strnlen(path, sizeof(ret->sun_path) - 1);
+
+	ret->sun_family = AF_UNIX;
+	memcpy(ret->sun_path, path, len);
+	if (path[0] != '@')
+		return sizeof(*ret);
+	ret->sun_path[0] = '\0';
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
+}
+
 socklen_t attempt_destination(const struct probe_attempt *a, struct sockaddr_storage *ret)
 {
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ret;
 	struct sockaddr_in *v4 = (struct sockaddr_in *)ret;
 
 	memset(ret, 0, sizeof(*ret));
+	if (a->manifest->p.family == AF_UNIX)
+		return unix_destination(a->path, (struct sockaddr_un *)ret);
 	if (by_v4_socket(&a->manifest->p)) {
 		v4->sin_family = AF_INET;
 		v4->sin_port = htons(a->port);

@@ -48,9 +48,14 @@ struct probe_attempt {
 	const struct probe_manifest *manifest;
 	uint8_t to[16]; /* IPv4 as v4-mapped */
 	uint16_t port;
+	const char *path; /* AF_UNIX; '@' for an abstract name's leading NUL */
 	/* Who is asked for, where the probe asks for a name: the domain of a RESOLVER's question,
 	 * the host of a PROXY's request. "": what they ask for by themselves. */
 	const char *name;
+	/* Of a secret: the launcher's home, and where the twin is (a path, or the twin itself); "":
+	 * unknown. nonce: which planted texts are this trial's (user/base/planted.h). */
+	const char *home, *twin;
+	const uint8_t *nonce;
 	uint64_t deadline_ns;		     /* CLOCK_MONOTONIC: no call is waited for beyond it */
 	char token[2 * MAC_NONCE_BYTES + 1]; /* lower-case hexadecimal */
 };
@@ -64,8 +69,9 @@ struct probe_attempt {
  */
 struct probe_outcome {
 	char view[EV_NAME_MAX];
-	bool has_answer;
+	bool has_answer, has_secret, has_twin;
 	uint8_t answer[MAC_BYTES];
+	uint8_t secret[MAC_NONCE_BYTES], twin[MAC_NONCE_BYTES]; /* as planted */
 };
 
 typedef void (*probe_fn)(const struct probe_attempt *a, struct probe_outcome *ret);
@@ -86,6 +92,10 @@ void probe_metadata_ecs(const struct probe_attempt *a, struct probe_outcome *ret
 void probe_dns_udp_direct(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_dns_tcp_direct(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_tcp_fastopen(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_unix_connect(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_env_credential(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_file_credential(const struct probe_attempt *a, struct probe_outcome *ret);
+void probe_proc_environ(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_io_uring_connect(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_dns_resolver(const struct probe_attempt *a, struct probe_outcome *ret);
 void probe_icmp_echo(const struct probe_attempt *a, struct probe_outcome *ret);

@@ -7,6 +7,7 @@
 
 #include <signal.h>
 
+#include "probes/stand_in.h"
 #include "user/base/log.h"
 
 #define EXIT_BAD_ARGUMENTS 2
@@ -20,6 +21,8 @@ int main(int argc, char **argv)
 	log_open("sentinel-probe", LOG_INFO_, false);
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		log_warn("cannot ignore SIGPIPE: %s", strerror(errno));
+	if (argc == 2 && !strcmp(argv[1], "decoy"))
+		return decoy_run(STDIN_FILENO, STDOUT_FILENO);
 	if (session_args_parse(argc, argv, &args, why, sizeof(why)) < 0) {
 		log_error("%s", why);
 		log_info("usage: sentinel-probe " SNT_SESSION_PREFIX "NONCE probe=NAME to=ADDRESS "

@@ -18,6 +18,14 @@ static int set_probe(struct session_args *a, const char *value)
 
 static int set_to(struct session_args *a, const char *value)
 {
+	static const char by_path[] = "unix:";
+
+	if (!strncmp(value, by_path, sizeof(by_path) - 1)) {
+		value += sizeof(by_path) - 1;
+		return (value[0] != '/' && value[0] != '@') || !value[1]
+			       ? -EINVAL
+			       : str_copy(a->path, sizeof(a->path), value);
+	}
 	return parse_addr(value, a->to);
 }
 
@@ -57,6 +65,16 @@ static int set_name(struct session_args *a, const char *value)
 	return !len || value[len] ? -EINVAL : str_copy(a->name, sizeof(a->name), value);
 }
 
+static int set_home(struct session_args *a, const char *value)
+{
+	return value[0] == '/' ? str_copy(a->home, sizeof(a->home), value) : -EINVAL;
+}
+
+static int set_twin(struct session_args *a, const char *value)
+{
+	return value[0] ? str_copy(a->twin, sizeof(a->twin), value) : -EINVAL;
+}
+
 static const struct {
 	const char *key;
 	int (*set)(struct session_args *a, const char *value);
@@ -64,13 +82,15 @@ static const struct {
 	bool optional;
 } keys[] = {
 	{ "probe", set_probe, "a probe's name", false },
-	{ "to", set_to, "an IPv4 or IPv6 address", false },
-	{ "port", set_port, "0 to 65535", false },
+	{ "to", set_to, "an IPv4 or IPv6 address, unix:/PATH or unix:@NAME", true },
+	{ "port", set_port, "0 to 65535", true },
 	{ "challenge", set_challenge, "32 hexadecimal digits", false },
 	{ "timeout_ms", set_timeout, "1 to 60000", false },
 	{ "hold_ms", set_hold, "0 to 3600000", false },
 	{ "wait_ms", set_wait, "0 to 600000", true },
 	{ "name", set_name, "at most 63 of a-z, 0-9, '-' and '.'", true },
+	{ "home", set_home, "an absolute path", true },
+	{ "twin", set_twin, "where the twin is", true },
 };
 
 /* What was typed is hostile or at least foreign: shown escaped. */
@@ -112,16 +132,39 @@ static int parse_key(const char *arg, struct session_args *a, unsigned int *seen
 	return refuse(why, n, arg, "not a parameter of a session");
 }
 
+static bool has_key(unsigned int seen, const char *key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(keys[i].key, key))
+			return seen & 1u << i;
+	return false;
+}
+
+static int check_destination(const struct session_args *a, unsigned int seen, char *why, size_t n)
+{
+	const char *name = a->command ? a->own_name : a->manifest->p.name;
+	const uint32_t family = a->command ? AF_INET : a->manifest->p.family;
+
+	if (family == AF_UNIX) {
+		if (!a->path[0] || has_key(seen, "port"))
+			return refuse(why, n, name, "want to=unix:, and no port");
+		return 0;
+	}
+	if (!family) /* a secret goes nowhere */
+		return 0;
+	if (a->path[0] || !has_key(seen, "to") || !has_key(seen, "port"))
+		return refuse(why, n, name, "want an address in 'to', and a 'port'");
+	if (!a->command && addr_is_v4(a->to) != (family == AF_INET))
+		return refuse(why, n, name, "the address is not of its family");
+	return 0;
+}
+
 static int check_complete(const struct session_args *a, unsigned int seen, char *why, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!keys[i].optional && !(seen & 1u << i))
 			return refuse(why, n, keys[i].key, "missing");
-	if (a->command)
-		return 0;
-	if (addr_is_v4(a->to) != (a->manifest->p.family == AF_INET))
-		return refuse(why, n, a->manifest->p.name, "the address is not of its family");
-	return 0;
+	return check_destination(a, seen, why, n);
 }
 
 int session_args_parse(int argc, char *const argv[], struct session_args *ret, char *why, size_t n)

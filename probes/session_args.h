@@ -5,10 +5,11 @@
  *
  *   sentinel-probe SENTINEL1:<32 hex nonce> probe=NAME to=ADDR port=N challenge=<32 hex>
  *                  timeout_ms=N hold_ms=N [wait_ms=N] [name=NAME]
- *                  [-- COMMAND [WORD]...]
+ *                  [home=PATH] [twin=TEXT] [-- COMMAND [WORD]...]
  *
  * The nonce stands in argv[1], where the kernel side reads it at exec (bpf/events.h). The others
- * follow in any order, each once, those in brackets at most. A command makes it a user's own probe
+ * follow in any order, each once, those in brackets at most. A probe of AF_UNIX has to=unix:/PATH
+ * or to=unix:@NAME and no port, one of a secret neither. A command makes it a user's own probe
  * (own.h), and NAME is none of ours.
  */
 #ifndef SENTINEL_PROBES_SESSION_ARGS_H
@@ -19,6 +20,7 @@
 #define SESSION_TIMEOUT_MS_MAX 60000u
 #define SESSION_HOLD_MS_MAX 3600000u
 #define SESSION_WAIT_MS_MAX 600000u
+#define SESSION_PATH_MAX 256
 
 struct session_args {
 	uint8_t nonce[MAC_NONCE_BYTES];
@@ -26,6 +28,9 @@ struct session_args {
 	const struct probe_manifest *manifest;
 	uint8_t to[16]; /* of the manifest's family; IPv4 as v4-mapped */
 	uint16_t port;
+	char path[108];		     /* AF_UNIX; '@' for an abstract name's leading NUL */
+	char home[SESSION_PATH_MAX]; /* of a secret: see probe_attempt */
+	char twin[SESSION_PATH_MAX];
 	uint32_t timeout_ms;	/* for the whole attempt */
 	uint32_t hold_ms;	/* how long it waits for the second challenge */
 	uint32_t wait_ms;	/* the attempt is made that long after the session's start */

@@ -35,6 +35,12 @@ static const struct {
 	{ "metadata-ipv6", probe_metadata_imds_v2 },
 	{ "icmp-echo", probe_icmp_echo },
 	{ "packet-socket", probe_packet_socket },
+	{ "unix-path", probe_unix_connect },
+	{ "unix-abstract", probe_unix_connect },
+	{ "host-loopback", probe_tcp_connect },
+	{ "env-credential", probe_env_credential },
+	{ "file-credential", probe_file_credential },
+	{ "proc-environ", probe_proc_environ },
 };
 
 struct session {
@@ -68,10 +74,17 @@ static void say_alive(struct session *s, int which, const uint8_t challenge[MAC_
 
 static void say_ran(struct session *s, const struct probe_outcome *o)
 {
-	struct session_line l = { .kind = SESSION_LINE_RAN, .has_answer = o->has_answer };
+	struct session_line l = { .kind = SESSION_LINE_RAN,
+				  .has_answer = o->has_answer,
+				  .has_secret = o->has_secret,
+				  .has_twin = o->has_twin };
 
 	mac_ran(s->args->nonce, s->args->challenge, s->instance, l.mac);
 	memcpy(l.answer, o->answer, sizeof(l.answer));
+	if (o->has_secret)
+		mac_plant(o->secret, s->args->challenge, s->instance, l.secret);
+	if (o->has_twin)
+		mac_plant(o->twin, s->args->challenge, s->instance, l.twin);
 	(void)str_copy(l.view, sizeof(l.view), o->view);
 	say(s, &l);
 }
@@ -85,6 +98,10 @@ static void make_attempt(const struct session_args *args, struct probe_outcome *
 {
 	struct probe_attempt a = { .manifest = args->manifest,
 				   .port = args->port,
+				   .path = args->path,
+				   .home = args->home,
+				   .twin = args->twin,
+				   .nonce = args->nonce,
 				   .name = args->name };
 	uint8_t token[MAC_NONCE_BYTES];
 

@@ -270,6 +270,22 @@ static bool is_free(const struct daemon *d, uint32_t lane)
 	       !d->lane_retired[lane] && !d->helper;
 }
 
+/* A sibling answers with the secret as its key. */
+static void add_planted(const struct daemon *d, struct json_out *j, const struct ev_trial *t)
+{
+	char hex[2 * EV_NONCE_BYTES + 1];
+	uint8_t planted[EV_NONCE_BYTES];
+
+	if (t->dest != DEST_NONE && t->dest != DEST_SIBLING)
+		return;
+	mac_secret(d->key, t->nonce, planted);
+	hex_encode(hex, planted, sizeof(planted));
+	json_text(j, "secret", hex);
+	mac_twin(d->key, t->nonce, planted);
+	hex_encode(hex, planted, sizeof(planted));
+	json_text(j, "twin", hex);
+}
+
 static int on_trial_new(struct daemon *d, const struct control_message *m)
 {
 	bool closed = control_flag(m, "closed");
@@ -312,6 +328,7 @@ static int on_trial_new(struct daemon *d, const struct control_message *m)
 	answer_open(&j);
 	json_raw(&j, "ev", raw.buf, raw.len);
 	json_out_done(&raw);
+	add_planted(d, &j, t);
 	return answer(d, &j, (const int[]){ cgroup, l->box_ns }, 2);
 }
 

@@ -81,6 +81,31 @@ static int allow_entry(int ruleset, int folder, const char *name)
 	return add_rule(ruleset, LANDLOCK_RULE_PATH_BENEATH, &attr);
 }
 
+static int allow_below(int ruleset, const struct landlock_rules *r, const char *path);
+
+/* path: a folder above something hidden that may not be listed. Of what is in it only the folders
+ * on the way to that are known. */
+static int allow_below_blindly(int ruleset, const struct landlock_rules *r, const char *path)
+{
+	const size_t len = strlen(path);
+	char next[4096];
+	int err = 0;
+
+	for (size_t i = 0; i < r->hidden_n && !err; i++) {
+		const char *hidden = r->hidden[i], *slash;
+
+		if (strncmp(hidden, path, len) != 0 || hidden[len] != '/')
+			continue;
+		slash = strchr(hidden + len + 1, '/');
+		if (!slash)
+			continue;
+		err = str_format(next, sizeof(next), "%.*s", (int)(slash - hidden), hidden);
+		if (!err && place_of(r, next) == PLACE_ABOVE)
+			err = allow_below(ruleset, r, next);
+	}
+	return err;
+}
+
 /* path: a folder above something hidden. As deep as the hidden path's own text. */
 static int allow_below(int ruleset, const struct landlock_rules *r, const char *path)
 {
@@ -90,7 +115,7 @@ static int allow_below(int ruleset, const struct landlock_rules *r, const char *
 	int err = 0;
 
 	if (!dir)
-		return errno == EACCES ? 0 : -errno;
+		return errno == EACCES ? allow_below_blindly(ruleset, r, path) : -errno;
 	while (!err && (errno = 0, e = readdir(dir))) {
 		enum place place;
 

@@ -124,9 +124,12 @@ mkdir -m 711 "$tmp/blind"
 mkdir -m 755 "$tmp/blind/hidden" "$tmp/blind/other"
 echo x >"$tmp/blind/hidden/a"
 echo x >"$tmp/blind/other/a"
-words=3 # what can't be listed goes with it
+echo x >"$tmp/blind/hidden/beside"
+words=3 # what can't be listed goes with it, but for the way to what is hidden
 is "below what can't be listed" "$(tries "--hide=$tmp/blind/hidden" "read=$tmp/blind/hidden/a" \
 	"read=$tmp/blind/other/a" "read=$tmp/notes")" "$EACCES $EACCES ok"
+is "below, deeper" "$(tries "--hide=$tmp/blind/hidden/a" "read=$tmp/blind/hidden/a" \
+	"read=$tmp/blind/other/a" "read=$tmp/blind/hidden/beside")" "$EACCES $EACCES ok"
 
 echo "# other processes' environment is closed with any of the Landlock rules"
 SECRET=1 setpriv --reuid=65534 --regid=65534 --clear-groups perl -e 'sleep 60' &

@@ -10,10 +10,43 @@ run_sentinel main
 probes=$(verdict_of main '[.cells[].probe] | unique | join(" ")')
 run_is main valid
 is "the exit code" "$code" 0
+
+# What needs no packet that leaves is refused inside, and no empty network claims to refuse it.
+beside() { # probe
+	local target
+
+	cell_is main deaf-collector "$1" inconclusive
+	cell_is main deny-all "$1" contained
+	is "deny-all x $1: baseline, on, off, on2 crossed" \
+		"$(cell_of main deny-all "$1" \
+			'[.arms.baseline, .arms.on, .arms.off, .arms.on2 | .crossed] | join(" ")')" \
+		"true false true false"
+	is "deny-all x $1: stopped at" "$(cell_of main deny-all "$1" .stopped_at)" A
+	for target in unshare-net bubblewrap; do
+		cell_is main "$target" "$1" not-claimed
+	done
+	for target in unshare-net bubblewrap; do # the same folders and variables, another network
+		case $1 in
+		unix-path | env-credential | file-credential)
+			is "$target x $1: on crossed" \
+				"$(cell_of main "$target" "$1" .arms.on.crossed)" true
+			;;
+		*) is "$target x $1: on crossed" \
+			"$(cell_of main "$target" "$1" .arms.on.crossed)" false ;;
+		esac
+	done
+}
+
 for probe in $probes; do
 	cell_is main claims-all-blocks-nothing "$probe" escaped
 	is "$probe: its grade" "$(cell_of main claims-all-blocks-nothing "$probe" .grade)" payload
 	cell_is main never-started "$probe" inconclusive sandbox-not-alive
+	case $probe in
+	unix-* | host-loopback | *-credential | proc-environ)
+		beside "$probe"
+		continue
+		;;
+	esac
 	cell_is main deaf-collector "$probe" inconclusive target-unreachable-outside
 	for target in deny-all unshare-net bubblewrap; do
 		# whom the host gives no packet sockets, no sandbox need take them from

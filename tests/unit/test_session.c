@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "tests/unit/random.h"
 #include "probes/dns_message.h"
@@ -35,10 +37,13 @@ static void test_manifests(void **state unused_arg)
 		assert_ptr_equal(probe_manifest_find(m[i].p.name), &m[i]);
 		assert_true(m[i].p.channel > CHANNEL_NONE && m[i].p.channel < CHANNEL_MAX);
 		assert_true(m[i].p.window_ms >= 1000 && m[i].about);
-		assert_int_equal(m[i].port != 0, m[i].p.channel != CHANNEL_ICMP);
 		for (size_t k = 0; k < PROBE_FAMILIES_MAX && m[i].families[k]; k++)
 			assert_true(probe_family_known(m[i].families[k]));
-		assert_true(m[i].p.builtin && m[i].p.answers);
+		assert_int_equal(!!m[i].port,
+				 m[i].p.channel != CHANNEL_ICMP &&
+					 (m[i].p.family == AF_INET || m[i].p.family == AF_INET6));
+		assert_true(m[i].p.builtin);
+		assert_int_equal(m[i].p.answers, m[i].p.channel != CHANNEL_SECRET);
 	}
 	assert_null(probe_manifest_find("tcp"));
 	assert_null(probe_manifest_find(""));
@@ -280,6 +285,39 @@ static void test_args_family(void **state unused_arg)
 	assert_non_null(strstr(why, "family"));
 }
 
+#define TO(probe)                                                                                  \
+	"p", "SENTINEL1:" H32, "probe=" probe, "challenge=" H32, "timeout_ms=1", "hold_ms=1"
+
+/* Each kind of destination is complete, and has nothing of another. */
+static void test_args_destination(void **state unused_arg)
+{
+	static const struct {
+		const char *argv[12];
+		const char *why; /* NULL: good */
+	} cases[] = {
+		{ { TO("unix-path"), "to=unix:/run/x.sock", NULL }, NULL },
+		{ { TO("unix-abstract"), "to=unix:@x", NULL }, NULL },
+		{ { TO("unix-path"), NULL }, "want to=unix:" },
+		{ { TO("unix-path"), "to=127.0.0.1", "port=1", NULL }, "want to=unix:" },
+		{ { TO("unix-path"), "to=unix:/x", "port=1", NULL }, "no port" },
+		{ { TO("unix-path"), "to=unix:x", NULL }, "unix:@NAME" },
+		{ { TO("unix-path"), "to=unix:@", NULL }, "unix:@NAME" },
+		{ { TO("unix-path"), "to=unix:/" H64 H64, NULL }, "unix:@NAME" },
+		{ { TO("tcp-connect"), "to=unix:/x", NULL }, "want an address" },
+		{ { TO("tcp-connect"), "to=127.0.0.1", NULL }, "and a 'port'" },
+		{ { TO("tcp-connect"), "port=1", NULL }, "want an address" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct session_args a;
+		char why[256] = "";
+		int err = parse_args(cases[i].argv, &a, why);
+
+		if (!cases[i].why ? err != 0 : err != -EINVAL || !strstr(why, cases[i].why))
+			fail_msg("case %zu: %d, %s", i, err, why);
+	}
+}
+
 /* ---- a whole session, towards a port where nobody is ---- */
 
 struct heard {
@@ -377,6 +415,64 @@ static void test_session_waits(void **state unused_arg)
 	(void)close(in[0]), (void)close(out[0]), (void)close(out[1]);
 }
 
+/* Connects to path ('@': abstract) by a session of that probe; what the listener was sent. */
+static void reach_unix(const char *probe, const char *path, struct heard *h, char got[64])
+{
+	struct session_args a = { .manifest = probe_manifest_find(probe), .timeout_ms = 100 };
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), fd;
+	int in[2], out[2];
+	char text[8192];
+	ssize_t n;
+
+	(void)str_copy(a.path, sizeof(a.path), path);
+	(void)str_copy(at.sun_path, sizeof(at.sun_path), path);
+	if (path[0] == '@')
+		at.sun_path[0] = '\0';
+	assert_int_equal(bind(listener, (struct sockaddr *)&at, len), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	(void)close(in[1]);
+	assert_int_equal(session_run(&a, in[0], out[1]), 0);
+	n = read(out[0], text, sizeof(text) - 1);
+	assert_true(n > 0);
+	text[n] = '\0';
+	memset(h, 0, sizeof(*h));
+	hear(text, h);
+	fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	assert_true(fd >= 0);
+	n = recv(fd, got, 63, 0);
+	assert_true(n >= 0);
+	got[n] = '\0';
+	(void)close(fd), (void)close(listener);
+	(void)close(in[0]), (void)close(out[0]), (void)close(out[1]);
+}
+
+static void test_session_unix(void **state unused_arg)
+{
+	char folder[] = "/tmp/sentinel-test-XXXXXX", path[64], got[64], want[64], hex[33];
+	uint8_t nonce[MAC_NONCE_BYTES] = { 0 }, token[MAC_NONCE_BYTES];
+	struct heard h;
+
+	assert_non_null(mkdtemp(folder));
+	(void)str_format(path, sizeof(path), "%s/s", folder);
+	reach_unix("unix-path", path, &h, got);
+	assert_string_equal(h.ran_line.view, "sent");
+	mac_token(nonce, "unix-path", token);
+	hex_encode(hex, token, sizeof(token));
+	(void)str_format(want, sizeof(want), MAC_TOKEN_PREFIX "%s\n", hex);
+	assert_string_equal(got, want);
+	(void)unlink(path);
+	(void)rmdir(folder);
+
+	(void)str_format(path, sizeof(path), "@sentinel-test-%d", (int)getpid());
+	reach_unix("unix-abstract", path, &h, got);
+	assert_string_equal(h.ran_line.view, "sent");
+	assert_non_null(strstr(got, MAC_TOKEN_PREFIX));
+}
+
 static void test_session_ends(void **state unused_arg)
 {
 	char flood[4096];
@@ -460,8 +556,10 @@ int main(void)
 		cmocka_unit_test(test_args),
 		cmocka_unit_test(test_args_own),
 		cmocka_unit_test(test_args_family),
+		cmocka_unit_test(test_args_destination),
 		cmocka_unit_test(test_session_answers),
 		cmocka_unit_test(test_session_waits),
+		cmocka_unit_test(test_session_unix),
 		cmocka_unit_test(test_session_ends),
 		cmocka_unit_test(test_dns_answer),
 		cmocka_unit_test(test_dns_mutations),

@@ -192,7 +192,17 @@ static int take_place(struct control_message *m, int *ret_cgroup, int *ret_box, 
 	return whole ? 0 : diag_set(d, -EBADMSG, NULL, 0, 0, "the daemon's answer names no place");
 }
 
-int client_trial_new(struct client *c, struct ev *ev, bool closed, int *ret_cgroup, int *ret_box,
+static void take_planted(const struct control_message *m, const char *name,
+			 uint8_t ret[EV_NONCE_BYTES])
+{
+	const char *hex = control_text(m, name);
+
+	if (!hex || hex_decode(ret, EV_NONCE_BYTES, hex))
+		memset(ret, 0, EV_NONCE_BYTES);
+}
+
+int client_trial_new(struct client *c, struct ev *ev, bool closed,
+		     struct client_planted *ret_planted, int *ret_cgroup, int *ret_box,
 		     struct diag *d)
 {
 	struct control_message m;
@@ -210,6 +220,8 @@ int client_trial_new(struct client *c, struct ev *ev, bool closed, int *ret_cgro
 		control_message_done(&m);
 		return diag_set(d, -EBADMSG, NULL, 0, 0, "the daemon's answer is no trial");
 	}
+	take_planted(&m, "secret", ret_planted->secret);
+	take_planted(&m, "twin", ret_planted->twin);
 	return take_place(&m, ret_cgroup, ret_box, d);
 }
 

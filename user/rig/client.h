@@ -33,10 +33,16 @@ int client_run_begin(struct client *c, const struct client_run *r, char ret_run[
 		     struct diag *d) must_check;
 int client_log(struct client *c, const struct ev *ev, struct diag *d) must_check;
 
+/* What is to be planted for a trial (mac.h); zero where it is nothing. Never logged. */
+struct client_planted {
+	uint8_t secret[EV_NONCE_BYTES], twin[EV_NONCE_BYTES];
+};
+
 /* ev: in, an EV_TRIAL with target, probe, arm, far, repeat, lane, uid, dest, dport, and a daddr of
  * the wanted family; out, complete. The descriptors are the caller's. closed: the lane's own deny
  * rule. */
-int client_trial_new(struct client *c, struct ev *ev, bool closed, int *ret_cgroup, int *ret_box,
+int client_trial_new(struct client *c, struct ev *ev, bool closed,
+		     struct client_planted *ret_planted, int *ret_cgroup, int *ret_box,
 		     struct diag *d) must_check;
 /* *ret_retired: something of the trial lives on, and its lane takes no other. */
 int client_arm_end(struct client *c, const struct ev *ev, bool *ret_retired,

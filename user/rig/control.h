@@ -10,7 +10,8 @@
  *   run.begin {dir, lanes, repeat, world_ring, resolver, sabotage} -> {run, lanes}   makes the rig
  *   log       {ev: target | probe | cell | arm.begin | answer | proof}       -> {}
  *   trial.new {ev: trial: target, probe, arm, far, repeat, lane, uid, dest, dport; closed}
- *             -> {ev: the same, complete} + fds: cgroup, namespace of box
+ *             -> {ev: the same, complete; secret, twin: hex, where one is planted} + fds: cgroup,
+ *             namespace of box
  *   arm.end   {ev: arm.end}  -> {retired}  kills what is left of the trial; the lane is free again,
  *             or, where something can't be killed, takes no other trial
  *   helper.begin {}          -> {} + fds: a cgroup, and the box of lane 1   for what is no trial

@@ -11,6 +11,9 @@ static const char *const names[] = {
 	[PLACEHOLDER_COLLECTOR] = "collector",
 	[PLACEHOLDER_PROBE] = "probe",
 	[PLACEHOLDER_CONFINE] = "confine",
+	[PLACEHOLDER_HOME] = "home",
+	[PLACEHOLDER_TWIN_ENV] = "twin_env",
+	[PLACEHOLDER_TWIN_FILE] = "twin_file",
 };
 _Static_assert(ARRAY_SIZE(names) == PLACEHOLDER_UNKNOWN, "each has a name");
 

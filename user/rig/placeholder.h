@@ -14,10 +14,15 @@ enum placeholder {
 	PLACEHOLDER_COLLECTOR,
 	PLACEHOLDER_PROBE,
 	PLACEHOLDER_CONFINE,
+	PLACEHOLDER_HOME,
+	PLACEHOLDER_TWIN_ENV,
+	PLACEHOLDER_TWIN_FILE,
 	PLACEHOLDER_UNKNOWN, /* and how many there are */
 };
 
-#define PLACEHOLDER_LIST "{cmd}, {id}, {netns}, {dir}, {collector}, {probe} or {confine}"
+#define PLACEHOLDER_LIST                                                                           \
+	"{cmd}, {id}, {netns}, {dir}, {collector}, {probe}, {confine}, {home}, {twin_env} or "     \
+	"{twin_file}"
 
 /* The next `{word}` (small letters and '_') in text: where it starts, which it is, and how long it
  * is with its braces. NULL where there is none. Any other brace is itself. */

@@ -137,14 +137,16 @@ static int start_arm(struct schedule *s, uint32_t lane, struct diag *d)
 	bool closed = j->target && (loosened ? off->lane : j->target->lane) == TARGET_LANE_CLOSED;
 	cleanup_fd int cgroup = -1, box = -1;
 	struct ev ev = { .type = EV_TRIAL };
+	struct client_planted planted;
 	int err;
 
 	j->arms_left &= ~(1u << arm);
 	describe_trial(j, arm, lane, &ev.trial_new);
-	err = client_trial_new(s->client, &ev, closed, &cgroup, &box, d);
+	err = client_trial_new(s->client, &ev, closed, &planted, &cgroup, &box, d);
 	if (err)
 		return err;
-	return session_start(&slot->session, s->client, &ev.trial_new, &p, cgroup, box, d);
+	return session_start(&slot->session, s->client, &ev.trial_new, &planted, &p, cgroup, box,
+			     d);
 }
 
 static int fill_lanes(struct schedule *s, struct diag *d)
@@ -199,12 +201,14 @@ static int step_lane(struct schedule *s, struct slot *slot, struct diag *d)
 
 static void wait_for_any(const struct schedule *s)
 {
-	struct pollfd p[2 * (LANES_MAX + 1)];
+	struct pollfd p[3 * (LANES_MAX + 1)];
 	nfds_t n = 0;
 
 	for (uint32_t lane = 1; lane <= s->o->lanes; lane++) {
 		const struct session *x = &s->lanes[lane].session;
 
+		if (x->active && x->helper.waited_for)
+			p[n++] = (struct pollfd){ .fd = x->helper.launch.out, .events = POLLIN };
 		if (!x->active || !x->launch.started)
 			continue;
 		if (!x->out_ended)

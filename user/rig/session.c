@@ -3,6 +3,8 @@
 
 #include <stdarg.h>
 
+#include <fcntl.h>
+
 #include "user/base/own_words.h"
 #include "user/base/session_line.h"
 
@@ -10,7 +12,7 @@
 #define TALK_TIMEOUT_MS 5000	      /* for what a session does besides waiting for its probe */
 #define READ_MAX_AT_ONCE (256 * 1024) /* of one sandbox's output, before others get their turn */
 
-#define CMD_ARGS 10
+#define CMD_ARGS 12
 
 struct session_argv {
 	char *argv[CMD_ARGS + 1 + OWN_ARGS_MAX + 1];
@@ -41,6 +43,8 @@ static void add_destination(struct session_argv *a, const struct ev_trial *t)
 		add_arg(a, "to=unix:%s", t->path);
 		return;
 	}
+	if (t->dest == DEST_NONE)
+		return;
 	add_arg(a, "to=%s", addr_text(t->daddr, addr));
 	add_arg(a, "port=%u", t->dport);
 }
@@ -56,9 +60,19 @@ static void add_command(struct session_argv *a, char *const *own)
 	a->argv[a->n] = NULL;
 }
 
-static void session_argv_fill(struct session_argv *a, const struct session_plan *p,
-			      const struct ev_trial *t)
+/* The secret itself is never told. */
+static void add_planted(struct session_argv *a, const struct plant *p)
 {
+	if (p->tell_home)
+		add_arg(a, "home=%s", p->home);
+	if (p->tell)
+		add_arg(a, "twin=%s", p->tell);
+}
+
+static void session_argv_fill(struct session_argv *a, const struct session *s)
+{
+	const struct session_plan *p = &s->plan;
+	const struct ev_trial *t = &s->t;
 	char nonce[2 * EV_NONCE_BYTES + 1], challenge[2 * EV_NONCE_BYTES + 1];
 
 	hex_encode(nonce, t->nonce, sizeof(t->nonce));
@@ -76,21 +90,23 @@ static void session_argv_fill(struct session_argv *a, const struct session_plan 
 		add_arg(a, "wait_ms=%u", t->wait_ms);
 	if (p->name[0])
 		add_arg(a, "name=%s", p->name);
+	add_planted(a, &s->plant);
 	if (p->own)
 		add_command(a, p->own);
 }
 
-static bool uses_folder(const struct session_plan *p)
+static bool uses(const struct session_plan *p, const char *placeholder)
 {
 	for (char *const *arg = p->run; arg && *arg; arg++)
-		if (strstr(*arg, "{dir}"))
+		if (strstr(*arg, placeholder))
 			return true;
 	return false;
 }
 
-static int expand(const struct session_argv *cmd, const struct session_plan *p,
-		  const struct session *s, int box, char ***ret)
+static int expand(const struct session_argv *cmd, const struct session *s, char ***ret)
 {
+	const struct session_plan *p = &s->plan;
+	const struct plant *plant = &s->plant;
 	const struct ev_trial *t = &s->t;
 	char cmd_word[] = "{cmd}";
 	char *const only_cmd[] = { cmd_word, NULL };
@@ -102,48 +118,76 @@ static int expand(const struct session_argv *cmd, const struct session_plan *p,
 			   [PLACEHOLDER_DIR] = s->folder[0] ? s->folder : NULL,
 			   [PLACEHOLDER_COLLECTOR] = addr_text(t->daddr, collector),
 			   [PLACEHOLDER_PROBE] = p->bind ? p->bind : p->probe_exe,
-			   [PLACEHOLDER_CONFINE] = p->confine_exe },
+			   [PLACEHOLDER_CONFINE] = p->confine_exe,
+			   [PLACEHOLDER_HOME] = plant->home,
+			   [PLACEHOLDER_TWIN_ENV] = plant->twin_env,
+			   [PLACEHOLDER_TWIN_FILE] = plant->twin_file },
 	};
 
 	(void)str_format(id, sizeof(id), "t%u", t->id);
-	(void)str_format(netns, sizeof(netns), "/proc/%d/fd/%d", (int)getpid(), box);
+	(void)str_format(netns, sizeof(netns), "/proc/%d/fd/%d", (int)getpid(), s->box);
 	return target_expand(p->run ? p->run : only_cmd, &vars, ret);
 }
 
 void session_drop(struct session *s)
 {
 	launch_done(&s->launch);
+	helper_done(&s->helper);
+	plant_done(&s->plant);
 	folder_remove(s->folder);
 	s->folder[0] = '\0';
+	if (s->active) {
+		cleanup_fd_(&s->cgroup);
+		cleanup_fd_(&s->box);
+	}
 	s->active = false;
 }
 
-static int make_command(struct session *s, const struct session_plan *p, int box, char ***ret,
-			struct diag *d)
+static int make_command(struct session *s, char ***ret, struct diag *d)
 {
+	const struct session_plan *p = &s->plan;
 	struct session_argv cmd = { .exe = "" };
 	int err;
 
-	session_argv_fill(&cmd, p, &s->t);
-	err = uses_folder(p) ? folder_make(p->folders, p->uid, p->gid, s->folder) : 0;
+	session_argv_fill(&cmd, s);
+	err = uses(p, "{dir}") ? folder_make(p->folders, p->uid, p->gid, s->folder) : 0;
 	if (err)
 		return diag_set(d, err, FOLDER_PARENT, 0, 0, "can't make the trial's folder: %s",
 				strerror(-err));
-	err = expand(&cmd, p, s, box, ret);
+	err = expand(&cmd, s, ret);
 	if (err)
 		return diag_set(d, err, NULL, 0, 0, "can't fill in the command of '%s': %s",
 				s->t.target, strerror(-err));
 	return 0;
 }
 
+static struct launch_opts launch_opts_of(struct session *s, char *const *argv, char *const *env)
+{
+	return (struct launch_opts){ .argv = argv,
+				     .env = env,
+				     .cgroup_fd = s->cgroup,
+				     .netns_fd = s->box,
+				     .uid = s->plan.uid,
+				     .gid = s->plan.gid,
+				     .caps = s->t.caps };
+}
+
 /* A command that can't be started is the trial's own matter. */
-static int start_command(struct session *s, struct client *c, const struct launch_opts *o,
-			 struct diag *d)
+static int start_command(struct session *s, struct client *c, struct diag *d)
 {
 	struct ev begin = { .type = EV_ARM_BEGIN, .trial = s->t.id };
 	struct diag why = { .text = "" };
+	struct launch_opts o;
+	char **argv = NULL;
+	int err = make_command(s, &argv, d);
 
-	if (launch_start(&s->launch, o, &why)) {
+	if (err)
+		return err;
+	o = launch_opts_of(s, argv, s->plant.env);
+	s->deadline_ns = mono_ns() + s->plan.start_timeout_ms * NSEC_PER_MSEC;
+	err = launch_start(&s->launch, &o, &why);
+	target_argv_free(argv);
+	if (err) {
 		(void)str_copy(s->detail, sizeof(s->detail), why.text);
 		s->out_ended = s->exited = true;
 		return 0;
@@ -153,24 +197,48 @@ static int start_command(struct session *s, struct client *c, const struct launc
 	return client_log(c, &begin, d);
 }
 
-int session_start(struct session *s, struct client *c, const struct ev_trial *t,
-		  const struct session_plan *p, int cgroup, int box, struct diag *d)
+/* A process of the same user, from before the sandbox on. */
+static void start_decoy(struct session *s)
 {
-	struct launch_opts o = {
-		.cgroup_fd = cgroup, .netns_fd = box, .uid = p->uid, .gid = p->gid, .caps = t->caps
-	};
-	char **argv = NULL;
+	char exe[4096], mode[] = "decoy";
+	char *const argv[] = { exe, mode, NULL };
+	const struct launch_opts o = launch_opts_of(s, argv, s->plant.decoy_env);
+
+	(void)str_copy(exe, sizeof(exe), s->plan.probe_exe);
+	helper_start(&s->helper, &o, "");
+}
+
+static int prepare(struct session *s, const struct client_planted *planted, int cgroup, int box,
+		   struct diag *d)
+{
+	const struct session_plan *p = &s->plan;
 	int err;
 
-	*s = (struct session){ .active = true, .t = *t };
-	s->deadline_ns = mono_ns() + p->start_timeout_ms * NSEC_PER_MSEC;
+	s->cgroup = fcntl(cgroup, F_DUPFD_CLOEXEC, 3);
+	s->box = fcntl(box, F_DUPFD_CLOEXEC, 3);
+	if (s->cgroup < 0 || s->box < 0)
+		return diag_set(d, -errno, NULL, 0, 0, "can't keep a trial's descriptors: %m");
+	err = plant_make(&s->plant, &s->t, planted, p->folders,
+			 uses(p, "{home}") || uses(p, "{twin_file}"), p->uid, p->gid);
+	if (err)
+		return diag_set(d, err, NULL, 0, 0, "can't plant what a trial is to find: %s",
+				strerror(-err));
+	return 0;
+}
+
+int session_start(struct session *s, struct client *c, const struct ev_trial *t,
+		  const struct client_planted *planted, const struct session_plan *p, int cgroup,
+		  int box, struct diag *d)
+{
+	int err;
+
+	*s = (struct session){ .active = true, .t = *t, .plan = *p, .deadline_ns = UINT64_MAX };
 	s->total_ns = ((uint64_t)t->wait_ms + p->timeout_ms + TALK_TIMEOUT_MS) * NSEC_PER_MSEC;
-	err = make_command(s, p, box, &argv, d);
-	if (!err) {
-		o.argv = argv;
-		err = start_command(s, c, &o, d);
-		target_argv_free(argv);
-	}
+	err = prepare(s, planted, cgroup, box, d);
+	if (!err && s->plant.decoy)
+		start_decoy(s);
+	if (!err && !s->helper.waited_for)
+		err = start_command(s, c, d);
 	if (err)
 		session_drop(s);
 	return err;
@@ -314,8 +382,15 @@ static int read_output(struct session *s, struct client *c, struct diag *d)
 
 int session_step(struct session *s, struct client *c, struct diag *d)
 {
-	int err = s->launch.started ? read_output(s, c, d) : 0;
+	int err = 0;
 
+	if (s->helper.waited_for) {
+		if (!helper_step(&s->helper))
+			err = start_command(s, c, d);
+		return err;
+	}
+	if (s->launch.started)
+		err = read_output(s, c, d);
 	if (!s->exited && s->launch.started && launch_reap(&s->launch, &s->status) != -EAGAIN)
 		s->exited = true;
 	if (mono_ns() > s->deadline_ns)
@@ -339,6 +414,7 @@ int session_end(struct session *s, struct client *c, bool *ret_retired, struct d
 	if (!s->alive1)
 		(void)str_copy(ev.arm_end.detail, sizeof(ev.arm_end.detail), s->detail);
 	launch_done(&s->launch);
+	helper_done(&s->helper);
 	err = client_arm_end(c, &ev, ret_retired, d); /* kills what still runs in it */
 	session_drop(s);
 	return err;

@@ -9,27 +9,13 @@
 
 #include "user/rig/client.h"
 #include "user/rig/folder.h"
+#include "user/rig/helper.h"
 #include "user/rig/launch.h"
+#include "user/rig/plant.h"
 #include "user/rig/target.h"
 
 #define SESSION_OUTPUT_LINE 8192 /* longer lines of a sandbox are cut there */
 #define SESSION_DETAIL_MAX 200	 /* bytes kept of what is printed before the first answer */
-
-struct session {
-	bool active;
-	struct ev_trial t;
-	struct launch launch;
-	uint64_t deadline_ns; /* CLOCK_MONOTONIC; killed then */
-	uint64_t total_ns;    /* from the first answer on */
-	bool alive1, ran, alive2, out_ended, exited, killed;
-	int status;
-	char folder[FOLDER_PATH_MAX]; /* {dir}, where the target uses it */
-	/* Why there is no answer: what the launch said, or what was printed in its place. */
-	uint32_t detail_len;
-	char detail[EV_TEXT_MAX];
-	uint32_t line_len;
-	char line[SESSION_OUTPUT_LINE];
-};
 
 struct session_plan {
 	struct folders *folders; /* where {dir} is made */
@@ -44,11 +30,32 @@ struct session_plan {
 	uint32_t start_timeout_ms; /* until challenge 1 must be answered */
 };
 
-/* Starts what the plan says for trial t. The descriptors stay the caller's. A command that can't be
- * started is no error: the session is over at once, and the trial shows it. On error nothing is
- * left to drop. */
+struct session {
+	bool active;
+	struct ev_trial t;
+	struct launch launch;
+	uint64_t deadline_ns; /* CLOCK_MONOTONIC; killed then */
+	uint64_t total_ns;    /* from the first answer on */
+	bool alive1, ran, alive2, out_ended, exited, killed;
+	int status;
+	char folder[FOLDER_PATH_MAX]; /* {dir}, where the target uses it */
+	struct session_plan plan;
+	int cgroup, box; /* ours; of an active one */
+	struct plant plant;
+	struct helper helper; /* is there before the command is started */
+	/* Why there is no answer: what the launch said, or what was printed in its place. */
+	uint32_t detail_len;
+	char detail[EV_TEXT_MAX];
+	uint32_t line_len;
+	char line[SESSION_OUTPUT_LINE];
+};
+
+/* Starts what the plan says for trial t, with what is planted for it. The descriptors stay the
+ * caller's, and what the plan points to. A command that can't be started is no error: the session
+ * is over at once, and the trial shows it. On error nothing is left to drop. */
 int session_start(struct session *s, struct client *c, const struct ev_trial *t,
-		  const struct session_plan *p, int cgroup, int box, struct diag *d) must_check;
+		  const struct client_planted *planted, const struct session_plan *p, int cgroup,
+		  int box, struct diag *d) must_check;
 
 /* Something may have happened: the output is readable, the process ended, or time passed. */
 int session_step(struct session *s, struct client *c, struct diag *d) must_check;

@@ -123,7 +123,8 @@ struct target_vars {
 	char *const *cmd; /* {cmd}: the session's argv, NULL-terminated */
 	/* of the others: {id} of the trial, also fit for a file name; {netns} path of the lane's
 	 * box; {dir} a folder of the trial's own; {collector} the far side's address; {probe} path
-	 * of the program that the session is; {confine} of sentinel-confine */
+	 * of the program that the session is; {confine} of sentinel-confine; {home}, {twin_env},
+	 * {twin_file} of what is planted */
 	const char *value[PLACEHOLDER_UNKNOWN];
 };
 

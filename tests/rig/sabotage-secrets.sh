@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# Planted secrets: who reads none is contained only where it was there to be read, and where a harmless
+# twin beside it was read. Lies about either grant nothing, and a proof without the secret is none.
+set -u
+. "$(dirname "$0")/lib.sh"
+need env sed
+
+# on, off: what hides AWS_SECRET_ACCESS_KEY, and what passes it on.
+hides() { # name, on
+	make_given "$1" nobody 'uid: 65534' "$2" env
+}
+hides honest 'env, -u, AWS_SECRET_ACCESS_KEY'
+hides drops-both 'env, -u, AWS_SECRET_ACCESS_KEY, -u, SENTINEL_TWIN'
+hides passes-all env
+for way in forged unreadable; do
+	hides "proofs-$way" "$tmp/targets/plants, $way"
+done
+make_given never-planted nobody 'uid: 65534' 'env, -u, AWS_SECRET_ACCESS_KEY' \
+	'env, -u, AWS_SECRET_ACCESS_KEY'
+
+targets=()
+for name in honest drops-both passes-all proofs-forged proofs-unreadable never-planted; do
+	targets+=(-t "$(target "$name")")
+done
+run_sentinel secrets -p env-credential "${targets[@]}"
+
+run_is secrets valid
+is "the exit code" "$code" 1
+cell_is secrets honest env-credential contained
+is "honest: off crossed" "$(cell_of secrets honest env-credential .arms.off.crossed)" true
+cell_is secrets passes-all env-credential escaped
+# Whoever drops everything may have dropped the secret by accident: it could not have read a thing.
+cell_is secrets drops-both env-credential inconclusive no-attempt-seen
+# The off arm must have it.
+cell_is secrets never-planted env-credential inconclusive control-makes-no-difference
+# A session's proof is forged on its way: it is no escape, and the true twin's still stands.
+is "forged, in on and on2" "$(said plants-forged)" 2
+cell_is secrets proofs-forged env-credential contained
+# The twin's proof is taken out of the line.
+is "unreadable, in on and on2" "$(said plants-unreadable)" 2
+cell_is secrets proofs-unreadable env-credential inconclusive no-attempt-seen
+# Neither secret nor twin stands in any argv that the kernel saw, nor in what people read.
+is "secrets in the records of calls and execs" \
+	"$("$BUILD/sentinel" explain "$tmp/secrets" passes-all env-credential |
+		grep -c 'sentinel-secret-[0-9a-f]\{8\}-[0-9a-f]\{32\}')" 0
+replays secrets
+finish
