@@ -194,6 +194,7 @@ UNIT_LIBS_test_attribute := attribute
 UNIT_LIBS_test_layout := sense
 UNIT_LIBS_test_cgroup := rig
 UNIT_LIBS_test_session := probes
+UNIT_LIBS_test_sibling := probes
 UNIT_LIBS_test_probes := probes collector
 UNIT_LIBS_test_http_client := probes
 UNIT_LIBS_test_zone := collector

@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include "probes/attempt.h"
+#include "probes/lines.h"
 #include "probes/own.h"
 #include "user/base/session_line.h"
 
@@ -38,6 +39,7 @@ static const struct {
 	{ "unix-path", probe_unix_connect },
 	{ "unix-abstract", probe_unix_connect },
 	{ "host-loopback", probe_tcp_connect },
+	{ "sibling", probe_tcp_connect },
 	{ "env-credential", probe_env_credential },
 	{ "file-credential", probe_file_credential },
 	{ "proc-environ", probe_proc_environ },
@@ -119,9 +121,10 @@ static void make_attempt(const struct session_args *args, struct probe_outcome *
 }
 
 /* false: the session is told to end. What it doesn't know it ignores. */
-static bool obey(struct session *s, const char *line)
+static bool obey(void *arg, const char *line)
 {
 	static const char challenge[] = "challenge ";
+	struct session *s = arg;
 	uint8_t bytes[MAC_NONCE_BYTES];
 
 	if (!strcmp(line, "quit"))
@@ -132,47 +135,14 @@ static bool obey(struct session *s, const char *line)
 	return true;
 }
 
-/* A line being read. One that is longer than the array is dropped whole. */
-struct line {
-	char text[128];
-	size_t len;
-	bool too_long;
-};
-
-static bool feed(struct session *s, struct line *l, const char *data, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (data[i] != '\n') {
-			l->too_long |= l->len == sizeof(l->text) - 1;
-			if (!l->too_long)
-				l->text[l->len++] = data[i];
-			continue;
-		}
-		while (l->len && l->text[l->len - 1] == '\r') /* a terminal between us */
-			l->len--;
-		l->text[l->len] = '\0';
-		if (!l->too_long && !obey(s, l->text))
-			return false;
-		l->len = 0;
-		l->too_long = false;
-	}
-	return true;
-}
-
 static void hold(struct session *s)
 {
 	uint64_t deadline_ns = mono_ns() + s->args->hold_ms * NSEC_PER_MSEC;
 	struct line line = { .len = 0 };
-	char data[256];
 
-	while (wait_until(deadline_ns, s->in, POLLIN) > 0) {
-		ssize_t n = read(s->in, data, sizeof(data));
-
-		if (n < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (n <= 0 || !feed(s, &line, data, (size_t)n))
+	while (wait_until(deadline_ns, s->in, POLLIN) > 0)
+		if (!lines_read(&line, s->in, obey, s))
 			return;
-	}
 }
 
 int session_run(const struct session_args *args, int in, int out)

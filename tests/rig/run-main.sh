@@ -42,7 +42,7 @@ for probe in $probes; do
 	is "$probe: its grade" "$(cell_of main claims-all-blocks-nothing "$probe" .grade)" payload
 	cell_is main never-started "$probe" inconclusive sandbox-not-alive
 	case $probe in
-	unix-* | host-loopback | *-credential | proc-environ)
+	unix-* | host-loopback | sibling | *-credential | proc-environ)
 		beside "$probe"
 		continue
 		;;

@@ -124,6 +124,44 @@ static inline void fill_trial(struct run *r, struct ev_trial *t, const struct pa
 		r->s->way->place(t);
 }
 
+/* The sandbox beside the trial's, alive before the session starts or after its attempt. */
+static inline void sibling_alive(struct run *r, const struct ev_trial *t, int which,
+				 uint8_t instance, bool wrong)
+{
+	struct ev ev = { .type = EV_ANSWER };
+	uint8_t secret[EV_NONCE_BYTES];
+
+	if (t->dest != DEST_SIBLING || t->far == FAR_DEAF)
+		return;
+	ev.answer.trial = t->id;
+	ev.answer.which = EV_ANSWER_SIBLING + (uint32_t)which - 1;
+	memset(ev.answer.instance, instance, sizeof(ev.answer.instance));
+	mac_secret(r->key, t->nonce, secret);
+	mac_alive(secret, which, which == 1 ? t->challenge1 : t->challenge2, ev.answer.instance,
+		  ev.answer.mac);
+	if (wrong)
+		ev.answer.mac[31] ^= 1;
+	push(r, &ev);
+}
+
+static inline void sibling_before(struct run *r, const struct ev_trial *t, bool on)
+{
+	const struct story *s = r->s;
+
+	if (!(on && s->sibling1_missing))
+		sibling_alive(r, t, 1, 5, on && s->sibling1_wrong);
+	if (on && s->sibling_repeats)
+		sibling_alive(r, t, 1, 5, false);
+}
+
+static inline void sibling_after(struct run *r, const struct ev_trial *t, bool on)
+{
+	const struct story *s = r->s;
+
+	if (!(on && s->sibling2_missing))
+		sibling_alive(r, t, 2, on && s->other_sibling ? 6 : 5, on && s->sibling2_wrong);
+}
+
 static inline void tell_session(struct run *r, const struct ev_trial *t, const struct part *p,
 				bool own_cell)
 {
@@ -132,6 +170,7 @@ static inline void tell_session(struct run *r, const struct ev_trial *t, const s
 
 	if (p->dead)
 		return;
+	sibling_before(r, t, on);
 	if (p->before)
 		p->before(r, t);
 	if (!(own_cell && s->no_exec))
@@ -145,6 +184,7 @@ static inline void tell_session(struct run *r, const struct ev_trial *t, const s
 		proof(r, t, on);
 	if (!(on && s->alive2_missing))
 		answer(r, t, 2, on && s->other_instance ? 8 : 7, false);
+	sibling_after(r, t, on);
 }
 
 static inline void end_arm(struct run *r, const struct ev_trial *t)

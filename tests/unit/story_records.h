@@ -51,6 +51,9 @@ struct story {
 	bool no_exec, two_execs, wrong_uid, same_netns, exec_partial, foreign_nonce;
 	/* the session in on */
 	bool alive1_wrong, alive2_missing, other_instance, ran_missing, ran_wrong, ran_elsewhere;
+	/* the sandbox beside it in on */
+	bool sibling1_missing, sibling1_wrong, sibling2_missing, sibling2_wrong, other_sibling;
+	bool sibling_repeats; /* and says it right later */
 	/* other arms */
 	bool on2_missing, on2_dead;
 	/* the observer, in on where nothing else is said */

@@ -352,9 +352,13 @@ struct ev_arm_end {
 	char detail[EV_TEXT_MAX];
 };
 
+/* Of the sandbox beside a trial's own (DEST_SIBLING): 3 and 4, by the trial's secret for its nonce.
+ */
+#define EV_ANSWER_SIBLING 3
+
 struct ev_answer {
 	uint32_t trial;
-	uint32_t which;			  /* 1 or 2 */
+	uint32_t which;			  /* 1 or 2, the challenge; + 2: EV_ANSWER_SIBLING */
 	uint8_t instance[EV_NONCE_BYTES]; /* random, made by the session */
 	uint8_t mac[EV_MAC_BYTES];	  /* HMAC(nonce, "alive1" | challenge | instance) */
 };

@@ -111,12 +111,23 @@ static enum identity identity_of(const struct correlate *c, const struct trial_s
 	return t->identity_wrong ? IDENTITY_WRONG : IDENTITY_RIGHT;
 }
 
+/* Nobody reaches a sibling that is not there: it must be as alive as the sandbox itself. */
+static bool sibling_missing(const struct correlate *c, const struct trial_state *t)
+{
+	if (probe_of(c, t->t.probe)->dest != DEST_SIBLING)
+		return false;
+	return GUARD(SIBLING_BEFORE, !t->sibling[0].right) ||
+	       GUARD(SIBLING_AFTER, !t->sibling[1].right) ||
+	       GUARD(SIBLING_INSTANCE,
+		     memcmp(t->sibling[0].instance, t->sibling[1].instance, EV_NONCE_BYTES) != 0);
+}
+
 /* The answers are of one process, and the kernel saw one session start. */
-static bool same_instance(const struct trial_state *t)
+static bool same_instance(const struct correlate *c, const struct trial_state *t)
 {
 	const uint8_t *instance = t->alive[0].instance;
 
-	if (GUARD(SESSION_NOT_ONE, t->execs != 1))
+	if (GUARD(SESSION_NOT_ONE, t->execs != 1) || sibling_missing(c, t))
 		return false;
 	if (GUARD(INSTANCE_AT_END, memcmp(instance, t->alive[1].instance, EV_NONCE_BYTES) != 0))
 		return false;
@@ -320,7 +331,7 @@ static const struct trial_state *find_baseline(const struct correlate *c, enum a
 static bool provably_tried(const struct correlate *c, const struct trial_state *t)
 {
 	return identity_of(c, t) == IDENTITY_RIGHT && t->alive[0].right && t->alive[1].right &&
-	       same_instance(t) && t->ran.right && attempt_of(c, t) != ATTEMPT_NONE;
+	       same_instance(c, t) && t->ran.right && attempt_of(c, t) != ATTEMPT_NONE;
 }
 
 static enum on2_state on2_of(const struct correlate *c, const struct trial_state *t)
@@ -400,7 +411,7 @@ static void fill_on(const struct correlate *c, const struct trial_state *on, str
 	f->identity = identity_of(c, on);
 	f->alive1 = on->alive[0].right;
 	f->alive2 = on->alive[1].right;
-	f->same_instance = same_instance(on);
+	f->same_instance = same_instance(c, on);
 	f->ran = on->ran.right;
 	f->attempt = attempt_of(c, on);
 	f->on = crossing_of(c, on);
@@ -597,14 +608,30 @@ static void answer_of(const struct correlate *c, const struct trial_state *t,
 	mac_answer(key, t->t.token, ret);
 }
 
+static void check_sibling(const struct correlate *c, struct trial_state *t)
+{
+	uint8_t secret[EV_NONCE_BYTES], mac[EV_MAC_BYTES];
+
+	mac_secret(c->end.key, t->t.nonce, secret);
+	for (int i = 0; i < 2; i++) {
+		struct proof_state *p = &t->sibling[i];
+
+		mac_alive(secret, i + 1, i ? t->t.challenge2 : t->t.challenge1, p->instance, mac);
+		p->right = p->given && !GUARD(SIBLING_WRONG, !mac_equal(mac, t->sibling_mac[i]));
+	}
+}
+
 static void check_answers(struct correlate *c)
 {
 	for (uint32_t i = 0; i < c->trials.n && c->ended; i++) {
 		struct trial_state *t = &c->trials.at[i];
 		uint8_t mac[EV_MAC_BYTES];
 
+		check_sibling(c, t);
 		answer_of(c, t, mac);
 		t->answered = t->has_answer && !GUARD(ANSWER_WRONG, !mac_equal(mac, t->answer));
+		/* Who is in a sandbox keeps no log that is ours: its answer stands for it. */
+		t->token_log |= t->answered && probe_of(c, t->t.probe)->dest == DEST_SIBLING;
 	}
 }
 
@@ -620,7 +647,7 @@ static void witnesses_of(const struct correlate *c, const struct trial_state *t,
 	const struct ev_probe *probe = probe_of(c, t->t.probe);
 
 	*ret_tap = probe->forbidden ? t->token_inside : t->token_tap;
-	*ret_log = probe->dest == DEST_SIBLING ? t->answered : t->token_log;
+	*ret_log = t->token_log;
 }
 
 /*

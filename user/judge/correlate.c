@@ -272,14 +272,30 @@ static void see_exec(struct correlate *c, const struct ev *ev)
 
 /* ---- the session's lines: tied to the instance by HMAC, checked here, never by the client ---- */
 
+/* The first that is given counts: who says another first has proved nothing. */
+static int see_sibling(struct trial_state *t, const struct ev_answer *a)
+{
+	uint32_t i = a->which - EV_ANSWER_SIBLING;
+	struct proof_state *p = &t->sibling[i];
+
+	if (p->given)
+		return 0;
+	p->given = true;
+	memcpy(p->instance, a->instance, sizeof(p->instance));
+	memcpy(t->sibling_mac[i], a->mac, sizeof(t->sibling_mac[i]));
+	return 0;
+}
+
 static int see_answer(struct correlate *c, const struct ev_answer *a)
 {
 	struct trial_state *t = trial_get(c, a->trial);
 	uint8_t mac[EV_MAC_BYTES];
 	struct proof_state *p;
 
-	if (!t || a->which < 1 || a->which > 2)
+	if (!t || a->which < 1 || a->which >= EV_ANSWER_SIBLING + 2)
 		return -EBADMSG;
+	if (a->which >= EV_ANSWER_SIBLING)
+		return see_sibling(t, a);
 	mac_alive(t->t.nonce, (int)a->which, a->which == 1 ? t->t.challenge1 : t->t.challenge2,
 		  a->instance, mac);
 	p = &t->alive[a->which - 1];

@@ -92,6 +92,9 @@ struct trial_state {
 	bool identity_wrong;
 
 	struct proof_state alive[2], ran;
+	/* the sandbox beside it; right: checked at the end, the key comes last */
+	struct proof_state sibling[2];
+	uint8_t sibling_mac[2][EV_MAC_BYTES];
 	bool has_answer, answered; /* answered: checked at the end, the key comes last */
 	uint8_t answer[EV_MAC_BYTES];
 	struct plant_state secret, twin;

@@ -163,6 +163,15 @@ static void arm_end_line(char *out, const struct ev_arm_end *a)
 			 a->detail[0] ? ": " : "", a->detail);
 }
 
+static void answer_line(char out[RAW_MAX], const struct ev_answer *a)
+{
+	bool sibling = a->which >= EV_ANSWER_SIBLING;
+
+	(void)str_format(out, RAW_MAX, "trial %u%s answers challenge %u", a->trial,
+			 sibling ? ": its sibling" : "",
+			 sibling ? a->which - EV_ANSWER_SIBLING + 1 : a->which);
+}
+
 static void proof_line(char *out, const struct ev_proof *p)
 {
 	(void)str_format(out, RAW_MAX, "trial %u says it ran%s, its own view: %s", p->trial,
@@ -255,9 +264,7 @@ static void line(char *out, const struct ev *ev)
 	case EV_ARM_END:
 		return arm_end_line(out, &ev->arm_end);
 	case EV_ANSWER:
-		(void)str_format(out, RAW_MAX, "trial %u answers challenge %u", ev->answer.trial,
-				 ev->answer.which);
-		return;
+		return answer_line(out, &ev->answer);
 	case EV_PROOF:
 		return proof_line(out, &ev->proof);
 	case EV_RECEIVED:

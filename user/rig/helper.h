@@ -1,30 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a trial needs beside its session, in its cgroup and under its uid, and started before it: a
- * process that is ready once it says so on a line of its own.
+ * process that is ready once it says so on a line of its own, and perhaps proves itself alive, by
+ * the lines of a session.
  */
 #ifndef SENTINEL_RIG_HELPER_H
 #define SENTINEL_RIG_HELPER_H
 
+#include "user/base/session_line.h"
 #include "user/rig/launch.h"
 
-#define HELPER_READY "SENTINEL1:ready" /* anywhere in its output */
-#define HELPER_WAIT_MAX_MS 10000       /* a sandbox may have to start around it */
+#define HELPER_READY "SENTINEL1:ready" /* anywhere in its output; perhaps " at=ADDRESS" behind */
+#define HELPER_START_MAX_MS 10000      /* a sandbox may have to start around it */
+#define HELPER_ANSWER_MAX_MS 2000
 
 struct helper {
 	struct launch launch;
-	bool waited_for; /* it was started, and has not said yet that it is ready */
+	/* Something is asked of it: to be ready, or to answer a challenge; until the deadline. */
+	bool waited_for;
 	uint64_t deadline_ns;
+	bool has_at;
+	uint8_t at[16];		      /* where it says that it is */
+	struct session_line alive[2]; /* what it said; of kind SESSION_LINE_NONE: nothing */
 	size_t line_len;
-	char line[512];
+	char line[SESSION_LINE_MAX + 64];
 };
 
 /* Starts it; say goes to its stdin. One that can't be started is not waited for: what it was to be
  * is not there, and the trial shows it. */
 void helper_start(struct helper *h, const struct launch_opts *o, const char *say);
 
-/* Whether it is still to be waited for. Reads what it printed; never blocks. */
-bool helper_step(struct helper *h);
+/* Sends a challenge's line; its second sign of life is waited for. Nothing where it is not there,
+ * or was asked before. */
+void helper_challenge(struct helper *h, const char *line);
+
+/* Reads what it printed, all of it hostile; never blocks. It is waited for no more once it did what
+ * was asked, ended, or its time is over. */
+void helper_step(struct helper *h);
 
 /* Kills it; its heirs are the cgroup's matter. A zeroed one and a done one are fine. */
 void helper_done(struct helper *h);

@@ -1,133 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/rig/session.h"
 
-#include <stdarg.h>
-
 #include <fcntl.h>
 
-#include "user/base/own_words.h"
 #include "user/base/session_line.h"
+#include "user/rig/session_command.h"
 
-#define HOLD_MS 20000		      /* the session's own limit, should we be gone */
 #define TALK_TIMEOUT_MS 5000	      /* for what a session does besides waiting for its probe */
 #define READ_MAX_AT_ONCE (256 * 1024) /* of one sandbox's output, before others get their turn */
-
-#define CMD_ARGS 12
-
-struct session_argv {
-	char *argv[CMD_ARGS + 1 + OWN_ARGS_MAX + 1];
-	size_t n; /* of argv, its NULL not counted */
-	char text[CMD_ARGS][160];
-	char exe[4096];
-};
-
-static void add_arg(struct session_argv *a, const char *fmt, ...) printf_like(2, 3);
-static void add_arg(struct session_argv *a, const char *fmt, ...)
-{
-	char *text = a->text[a->n];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(a->text[0]), fmt, ap);
-	va_end(ap);
-	a->argv[a->n++] = text;
-	a->argv[a->n] = NULL;
-}
-
-/* Where the attempt goes. */
-static void add_destination(struct session_argv *a, const struct ev_trial *t)
-{
-	char addr[ADDR_TEXT_MAX];
-
-	if (t->path[0]) {
-		add_arg(a, "to=unix:%s", t->path);
-		return;
-	}
-	if (t->dest == DEST_NONE)
-		return;
-	add_arg(a, "to=%s", addr_text(t->daddr, addr));
-	add_arg(a, "port=%u", t->dport);
-}
-
-/* A user's own probe: its words as they are, the session fills them in. */
-static void add_command(struct session_argv *a, char *const *own)
-{
-	static char end[] = "--";
-
-	a->argv[a->n++] = end;
-	for (size_t i = 0; i < OWN_ARGS_MAX && own[i]; i++)
-		a->argv[a->n++] = own[i];
-	a->argv[a->n] = NULL;
-}
-
-/* The secret itself is never told. */
-static void add_planted(struct session_argv *a, const struct plant *p)
-{
-	if (p->tell_home)
-		add_arg(a, "home=%s", p->home);
-	if (p->tell)
-		add_arg(a, "twin=%s", p->tell);
-}
-
-static void session_argv_fill(struct session_argv *a, const struct session *s)
-{
-	const struct session_plan *p = &s->plan;
-	const struct ev_trial *t = &s->t;
-	char nonce[2 * EV_NONCE_BYTES + 1], challenge[2 * EV_NONCE_BYTES + 1];
-
-	hex_encode(nonce, t->nonce, sizeof(t->nonce));
-	hex_encode(challenge, t->challenge1, sizeof(t->challenge1));
-	(void)str_copy(a->exe, sizeof(a->exe), p->probe_exe);
-	a->argv[0] = a->exe;
-	a->n = 1;
-	add_arg(a, SNT_SESSION_PREFIX "%s", nonce);
-	add_arg(a, "probe=%s", t->probe);
-	add_destination(a, t);
-	add_arg(a, "challenge=%s", challenge);
-	add_arg(a, "timeout_ms=%u", p->timeout_ms);
-	add_arg(a, "hold_ms=%u", HOLD_MS);
-	if (t->wait_ms)
-		add_arg(a, "wait_ms=%u", t->wait_ms);
-	if (p->name[0])
-		add_arg(a, "name=%s", p->name);
-	add_planted(a, &s->plant);
-	if (p->own)
-		add_command(a, p->own);
-}
-
-static bool uses(const struct session_plan *p, const char *placeholder)
-{
-	for (char *const *arg = p->run; arg && *arg; arg++)
-		if (strstr(*arg, placeholder))
-			return true;
-	return false;
-}
-
-static int expand(const struct session_argv *cmd, const struct session *s, char ***ret)
-{
-	const struct session_plan *p = &s->plan;
-	const struct plant *plant = &s->plant;
-	const struct ev_trial *t = &s->t;
-	char cmd_word[] = "{cmd}";
-	char *const only_cmd[] = { cmd_word, NULL };
-	char id[32], netns[64], collector[ADDR_TEXT_MAX];
-	const struct target_vars vars = {
-		.cmd = cmd->argv,
-		.value = { [PLACEHOLDER_ID] = id,
-			   [PLACEHOLDER_NETNS] = netns,
-			   [PLACEHOLDER_DIR] = s->folder[0] ? s->folder : NULL,
-			   [PLACEHOLDER_COLLECTOR] = addr_text(t->daddr, collector),
-			   [PLACEHOLDER_PROBE] = p->bind ? p->bind : p->probe_exe,
-			   [PLACEHOLDER_CONFINE] = p->confine_exe,
-			   [PLACEHOLDER_HOME] = plant->home,
-			   [PLACEHOLDER_TWIN_ENV] = plant->twin_env,
-			   [PLACEHOLDER_TWIN_FILE] = plant->twin_file },
-	};
-
-	(void)str_format(id, sizeof(id), "t%u", t->id);
-	(void)str_format(netns, sizeof(netns), "/proc/%d/fd/%d", (int)getpid(), s->box);
-	return target_expand(p->run ? p->run : only_cmd, &vars, ret);
-}
 
 void session_drop(struct session *s)
 {
@@ -135,7 +15,8 @@ void session_drop(struct session *s)
 	helper_done(&s->helper);
 	plant_done(&s->plant);
 	folder_remove(s->folder);
-	s->folder[0] = '\0';
+	folder_remove(s->sibling_folder);
+	s->folder[0] = s->sibling_folder[0] = '\0';
 	if (s->active) {
 		cleanup_fd_(&s->cgroup);
 		cleanup_fd_(&s->box);
@@ -143,22 +24,21 @@ void session_drop(struct session *s)
 	s->active = false;
 }
 
-static int make_command(struct session *s, char ***ret, struct diag *d)
+static int make_folder(struct session *s, char ret[FOLDER_PATH_MAX], struct diag *d)
 {
 	const struct session_plan *p = &s->plan;
-	struct session_argv cmd = { .exe = "" };
-	int err;
+	int err = session_uses(p, "{dir}") ? folder_make(p->folders, p->uid, p->gid, ret) : 0;
 
-	session_argv_fill(&cmd, s);
-	err = uses(p, "{dir}") ? folder_make(p->folders, p->uid, p->gid, s->folder) : 0;
 	if (err)
 		return diag_set(d, err, FOLDER_PARENT, 0, 0, "can't make the trial's folder: %s",
 				strerror(-err));
-	err = expand(&cmd, s, ret);
-	if (err)
-		return diag_set(d, err, NULL, 0, 0, "can't fill in the command of '%s': %s",
-				s->t.target, strerror(-err));
 	return 0;
+}
+
+static int cannot_fill_in(const struct session *s, int err, struct diag *d)
+{
+	return diag_set(d, err, NULL, 0, 0, "can't fill in the command of '%s': %s", s->t.target,
+			strerror(-err));
 }
 
 static struct launch_opts launch_opts_of(struct session *s, char *const *argv, char *const *env)
@@ -172,6 +52,18 @@ static struct launch_opts launch_opts_of(struct session *s, char *const *argv, c
 				     .caps = s->t.caps };
 }
 
+static int hand_answer(struct session *s, struct client *c, const struct session_line *l,
+		       uint32_t which, struct diag *d)
+{
+	struct ev ev = { .type = EV_ANSWER, .trial = s->t.id };
+
+	ev.answer.trial = s->t.id;
+	ev.answer.which = which;
+	memcpy(ev.answer.instance, l->instance, sizeof(ev.answer.instance));
+	memcpy(ev.answer.mac, l->mac, sizeof(ev.answer.mac));
+	return client_log(c, &ev, d);
+}
+
 /* A command that can't be started is the trial's own matter. */
 static int start_command(struct session *s, struct client *c, struct diag *d)
 {
@@ -179,10 +71,14 @@ static int start_command(struct session *s, struct client *c, struct diag *d)
 	struct diag why = { .text = "" };
 	struct launch_opts o;
 	char **argv = NULL;
-	int err = make_command(s, &argv, d);
+	int err = make_folder(s, s->folder, d);
 
 	if (err)
 		return err;
+	err = session_command(s, &argv);
+	if (err)
+		return cannot_fill_in(s, err, d);
+	s->begun = true;
 	o = launch_opts_of(s, argv, s->plant.env);
 	s->deadline_ns = mono_ns() + s->plan.start_timeout_ms * NSEC_PER_MSEC;
 	err = launch_start(&s->launch, &o, &why);
@@ -208,18 +104,69 @@ static void start_decoy(struct session *s)
 	helper_start(&s->helper, &o, "");
 }
 
+/* Another sandbox of the same target, from before this one on. */
+static int start_sibling(struct session *s, struct diag *d)
+{
+	struct launch_opts o;
+	char secret[2 * EV_NONCE_BYTES + 2];
+	char **argv = NULL;
+	int err = make_folder(s, s->sibling_folder, d);
+
+	if (err)
+		return err;
+	err = session_sibling_command(s, &argv);
+	if (err)
+		return cannot_fill_in(s, err, d);
+	hex_encode(secret, s->secret, sizeof(s->secret));
+	secret[2 * EV_NONCE_BYTES] = '\n';
+	secret[2 * EV_NONCE_BYTES + 1] = '\0';
+	o = launch_opts_of(s, argv, s->plant.env);
+	helper_start(&s->helper, &o, secret);
+	target_argv_free(argv);
+	return 0;
+}
+
+/* Before a deaf far side there is no sibling. */
+static int start_helper(struct session *s, struct diag *d)
+{
+	if (s->plant.decoy)
+		start_decoy(s);
+	else if (s->t.dest == DEST_SIBLING && s->t.far != FAR_DEAF)
+		return start_sibling(s, d);
+	return 0;
+}
+
+/* What it said of itself, once each; the session that starts then knows where it is. */
+static int step_helper(struct session *s, struct client *c, struct diag *d)
+{
+	int err = 0;
+
+	helper_step(&s->helper);
+	for (uint32_t i = 0; i < ARRAY_SIZE(s->helper.alive) && !err; i++) {
+		struct session_line *l = &s->helper.alive[i];
+
+		if (s->t.dest != DEST_SIBLING || !l->kind || s->sibling_said[i])
+			continue;
+		s->sibling_said[i] = true;
+		err = hand_answer(s, c, l, EV_ANSWER_SIBLING + i, d);
+	}
+	return !err && !s->begun && !s->helper.waited_for ? start_command(s, c, d) : err;
+}
+
 static int prepare(struct session *s, const struct client_planted *planted, int cgroup, int box,
 		   struct diag *d)
 {
 	const struct session_plan *p = &s->plan;
 	int err;
 
+	memcpy(s->secret, planted->secret, sizeof(s->secret));
 	s->cgroup = fcntl(cgroup, F_DUPFD_CLOEXEC, 3);
 	s->box = fcntl(box, F_DUPFD_CLOEXEC, 3);
 	if (s->cgroup < 0 || s->box < 0)
 		return diag_set(d, -errno, NULL, 0, 0, "can't keep a trial's descriptors: %m");
 	err = plant_make(&s->plant, &s->t, planted, p->folders,
-			 uses(p, "{home}") || uses(p, "{twin_file}"), p->uid, p->gid);
+			 session_uses(p, "{home}") || session_uses(p, "{twin_file}"), p->uid,
+			 p->gid);
 	if (err)
 		return diag_set(d, err, NULL, 0, 0, "can't plant what a trial is to find: %s",
 				strerror(-err));
@@ -235,10 +182,10 @@ int session_start(struct session *s, struct client *c, const struct ev_trial *t,
 	*s = (struct session){ .active = true, .t = *t, .plan = *p, .deadline_ns = UINT64_MAX };
 	s->total_ns = ((uint64_t)t->wait_ms + p->timeout_ms + TALK_TIMEOUT_MS) * NSEC_PER_MSEC;
 	err = prepare(s, planted, cgroup, box, d);
-	if (!err && s->plant.decoy)
-		start_decoy(s);
-	if (!err && !s->helper.waited_for)
-		err = start_command(s, c, d);
+	if (!err)
+		err = start_helper(s, d);
+	if (!err)
+		err = step_helper(s, c, d);
 	if (err)
 		session_drop(s);
 	return err;
@@ -249,18 +196,6 @@ static void tell(struct session *s, const char *line)
 {
 	if (s->launch.in >= 0)
 		(void)!write(s->launch.in, line, strlen(line));
-}
-
-static int hand_answer(struct session *s, struct client *c, const struct session_line *l,
-		       uint32_t which, struct diag *d)
-{
-	struct ev ev = { .type = EV_ANSWER, .trial = s->t.id };
-
-	ev.answer.trial = s->t.id;
-	ev.answer.which = which;
-	memcpy(ev.answer.instance, l->instance, sizeof(ev.answer.instance));
-	memcpy(ev.answer.mac, l->mac, sizeof(ev.answer.mac));
-	return client_log(c, &ev, d);
 }
 
 static int hand_proof(struct session *s, struct client *c, const struct session_line *l,
@@ -303,6 +238,8 @@ static int take_session_line(struct session *s, struct client *c, const struct s
 		hex_encode(challenge, s->t.challenge2, sizeof(s->t.challenge2));
 		(void)str_format(line, sizeof(line), "challenge %s\n", challenge);
 		tell(s, line);
+		if (s->t.dest == DEST_SIBLING)
+			helper_challenge(&s->helper, line);
 		return err;
 	case SESSION_LINE_ALIVE2:
 		if (s->alive2)
@@ -382,13 +319,10 @@ static int read_output(struct session *s, struct client *c, struct diag *d)
 
 int session_step(struct session *s, struct client *c, struct diag *d)
 {
-	int err = 0;
+	int err = step_helper(s, c, d);
 
-	if (s->helper.waited_for) {
-		if (!helper_step(&s->helper))
-			err = start_command(s, c, d);
+	if (err || !s->begun)
 		return err;
-	}
 	if (s->launch.started)
 		err = read_output(s, c, d);
 	if (!s->exited && s->launch.started && launch_reap(&s->launch, &s->status) != -EAGAIN)
@@ -400,7 +334,7 @@ int session_step(struct session *s, struct client *c, struct diag *d)
 
 bool session_over(const struct session *s)
 {
-	return s->killed || (s->exited && (s->out_ended || s->alive2));
+	return s->killed || (s->exited && (s->out_ended || s->alive2) && !s->helper.waited_for);
 }
 
 int session_end(struct session *s, struct client *c, bool *ret_retired, struct diag *d)

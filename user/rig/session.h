@@ -43,6 +43,11 @@ struct session {
 	int cgroup, box; /* ours; of an active one */
 	struct plant plant;
 	struct helper helper; /* is there before the command is started */
+	/* of a sibling: what it answers with, what it said was handed on, its {dir} */
+	uint8_t secret[EV_NONCE_BYTES];
+	bool sibling_said[2];
+	char sibling_folder[FOLDER_PATH_MAX];
+	bool begun; /* the command was started, or could not be */
 	/* Why there is no answer: what the launch said, or what was printed in its place. */
 	uint32_t detail_len;
 	char detail[EV_TEXT_MAX];
