@@ -132,7 +132,9 @@ static struct caller *place_for_caller(struct sibling *s)
 
 static void accept_caller(struct sibling *s, struct caller *c)
 {
-	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct sockaddr_in peer; /* whoever it is */
+	socklen_t len = sizeof(peer);
+	int fd = accept4(s->listener, (struct sockaddr *)&peer, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0)
 		return;

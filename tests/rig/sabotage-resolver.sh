@@ -5,7 +5,7 @@
 # trial's name, with something more in it, gets that out by the resolver.
 set -u
 . "$(dirname "$0")/lib.sh"
-need openssl unbound
+need getent openssl perl unbound
 
 make_target closed
 make_target asks-for-it keeps-question
@@ -25,4 +25,14 @@ is "on2 crossed" "$(cell_of more asks-for-it dns-resolver .arms.on2.crossed)" fa
 cell_is more asks-for-it dns-resolver inconclusive unexplained-traffic
 run_is more valid
 replays more
+
+# What a resolver was told once it does not ask for again: no trial asks for a name that another did.
+make_given caches root 'namespaces: [mnt], uid: 0' "$tmp/targets/caches, 10.117.0.53" env
+run_sentinel cached --repeat 2 -p dns-resolver -t "$(target caches)"
+log=$tmp/targets/state/cache.log
+holds "a name that was asked for again was known" test "$(grep -c known "$log")" -ge 3
+run_is cached valid
+cell_is cached caches dns-resolver escaped
+is "rounds in which it crossed" "$(cell_of cached caches dns-resolver .repeats.crossed)" 2
+replays cached
 finish

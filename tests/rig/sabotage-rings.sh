@@ -7,7 +7,7 @@ set -u
 need ip perl
 
 # The daemon is stopped while a sandbox makes its burst, before its session starts.
-burst_run() { # name, way, arguments...
+burst_run() { # name, way, arguments...; $probe: udp-send
 	local name=$1 way=$2
 
 	shift 2
@@ -15,7 +15,7 @@ burst_run() { # name, way, arguments...
 	hold_again
 	again_at spent
 	make_way bursts "$way"
-	begin_sentinel "$name" -p udp-send -t "$(target "bursts-$way")" "$@"
+	begin_sentinel "$name" -p "${probe:-udp-send}" -t "$(target "bursts-$way")" "$@"
 	wait_held
 	kill -STOP "$daemon_pid"
 	[ "$way" != nothing ] || send_crowd "$(lane_of_held bnd0)" 200
@@ -58,7 +58,12 @@ burst_run world nothing --world-ring 4096
 holds "world: records were lost" test "$(lost world)" -gt 0
 cell_is world bursts-nothing udp-send inconclusive records-lost
 
-for run in execs calls boundary world; do
+# Or gone to a listener on this side of W.
+probe=host-loopback burst_run loopback calls --sabotage small-life-ring
+holds "loopback: records were lost" test "$(lost loopback)" -gt 0
+cell_is loopback bursts-calls host-loopback inconclusive records-lost
+
+for run in execs calls boundary world loopback; do
 	none_contained $run
 	replays $run
 done

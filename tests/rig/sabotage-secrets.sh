@@ -13,14 +13,15 @@ hides() { # name, on
 hides honest 'env, -u, AWS_SECRET_ACCESS_KEY'
 hides drops-both 'env, -u, AWS_SECRET_ACCESS_KEY, -u, SENTINEL_TWIN'
 hides passes-all env
-for way in forged unreadable; do
+for way in forged unreadable withheld; do
 	hides "proofs-$way" "$tmp/targets/plants, $way"
 done
 make_given never-planted nobody 'uid: 65534' 'env, -u, AWS_SECRET_ACCESS_KEY' \
 	'env, -u, AWS_SECRET_ACCESS_KEY'
 
 targets=()
-for name in honest drops-both passes-all proofs-forged proofs-unreadable never-planted; do
+for name in honest drops-both passes-all proofs-forged proofs-unreadable proofs-withheld \
+	never-planted; do
 	targets+=(-t "$(target "$name")")
 done
 run_sentinel secrets -p env-credential "${targets[@]}"
@@ -40,9 +41,41 @@ cell_is secrets proofs-forged env-credential contained
 # The twin's proof is taken out of the line.
 is "unreadable, in on and on2" "$(said plants-unreadable)" 2
 cell_is secrets proofs-unreadable env-credential inconclusive no-attempt-seen
+# What the kernel saw in the session's environment need not be proved by it.
+is "withheld, in on and on2" "$(said plants-withheld)" 2
+cell_is secrets proofs-withheld env-credential escaped
 # Neither secret nor twin stands in any argv that the kernel saw, nor in what people read.
 is "secrets in the records of calls and execs" \
 	"$("$BUILD/sentinel" explain "$tmp/secrets" passes-all env-credential |
 		grep -c 'sentinel-secret-[0-9a-f]\{8\}-[0-9a-f]\{32\}')" 0
 replays secrets
+
+# A file of the launcher's home: hidden; hidden with its twin; shown.
+confined() { # name, options of sentinel-confine
+	make_given "$1" nobody 'uid: 65534, no_new_privs: true' "\"{confine}\", $2 --" env
+}
+confined hidden '\"--hide={home}\",'
+confined both-hidden '\"--hide={home}\", \"--hide={twin_file}\",'
+make_given shown nobody 'uid: 65534' env env
+run_sentinel file -p file-credential -t "$(target hidden)" -t "$(target both-hidden)" \
+	-t "$(target shown)"
+run_is file valid
+is "file: the exit code" "$code" 1
+cell_is file hidden file-credential contained
+is "hidden: off crossed" "$(cell_of file hidden file-credential .arms.off.crossed)" true
+cell_is file both-hidden file-credential inconclusive no-attempt-seen
+is "both-hidden: on crossed" "$(cell_of file both-hidden file-credential .arms.on.crossed)" false
+cell_is file shown file-credential escaped
+replays file
+
+# Another process's environment: Landlock closes it; an environment of one's own does not.
+confined apart '\"--hide={home}\",'
+hides own-alone 'env, -u, AWS_SECRET_ACCESS_KEY'
+run_sentinel environ -p proc-environ -t "$(target apart)" -t "$(target own-alone)"
+run_is environ valid
+is "environ: the exit code" "$code" 1
+cell_is environ apart proc-environ contained
+is "apart: off crossed" "$(cell_of environ apart proc-environ .arms.off.crossed)" true
+cell_is environ own-alone proc-environ escaped
+replays environ
 finish
