@@ -4,65 +4,47 @@
 # that an investigator without root, BPF or our programs can read.
 set -u
 . "$(dirname "$0")/lib.sh"
-need bwrap tcpdump tshark setpriv sha256sum
+. "$(dirname "$0")/expect.sh"
+need bwrap systemd-nspawn tcpdump tshark setpriv sha256sum
 
 run_sentinel main
 probes=$(verdict_of main '[.cells[].probe] | unique | join(" ")')
 run_is main valid
 is "the exit code" "$code" 0
 
-# What needs no packet that leaves is refused inside, and no empty network claims to refuse it.
-beside() { # probe
-	local target
-
-	cell_is main deaf-collector "$1" inconclusive
-	cell_is main deny-all "$1" contained
-	is "deny-all x $1: baseline, on, off, on2 crossed" \
-		"$(cell_of main deny-all "$1" \
-			'[.arms.baseline, .arms.on, .arms.off, .arms.on2 | .crossed] | join(" ")')" \
-		"true false true false"
-	is "deny-all x $1: stopped at" "$(cell_of main deny-all "$1" .stopped_at)" A
-	for target in unshare-net bubblewrap; do
-		cell_is main "$target" "$1" not-claimed
-	done
-	for target in unshare-net bubblewrap; do # the same folders and variables, another network
-		case $1 in
-		unix-path | env-credential | file-credential)
-			is "$target x $1: on crossed" \
-				"$(cell_of main "$target" "$1" .arms.on.crossed)" true
-			;;
-		*) is "$target x $1: on crossed" \
-			"$(cell_of main "$target" "$1" .arms.on.crossed)" false ;;
-		esac
-	done
-}
-
+# On every probe the calibrators are what they must be, in each arm.
 for probe in $probes; do
 	cell_is main claims-all-blocks-nothing "$probe" escaped
 	is "$probe: its grade" "$(cell_of main claims-all-blocks-nothing "$probe" .grade)" payload
 	cell_is main never-started "$probe" inconclusive sandbox-not-alive
+	cell_is main deny-all "$probe" contained
+	is "deny-all x $probe: baseline, on, off, on2 crossed" \
+		"$(cell_of main deny-all "$probe" \
+			'[.arms.baseline, .arms.on, .arms.off, .arms.on2 | .crossed] | join(" ")')" \
+		"true false true false"
 	case $probe in
+	# refused inside: it needs no packet that leaves
 	unix-* | host-loopback | sibling | *-credential | proc-environ)
-		beside "$probe"
-		continue
+		cell_is main deaf-collector "$probe" inconclusive
+		stopped=A
+		;;
+	*)
+		cell_is main deaf-collector "$probe" inconclusive target-unreachable-outside
+		stopped=B
 		;;
 	esac
-	cell_is main deaf-collector "$probe" inconclusive target-unreachable-outside
-	for target in deny-all unshare-net bubblewrap; do
-		# whom the host gives no packet sockets, no sandbox need take them from
-		if [ "$probe" = packet-socket ] && [ $target != deny-all ]; then
-			cell_is main "$target" "$probe" not-claimed host-default
-			continue
-		fi
-		cell_is main "$target" "$probe" contained
-		is "$target x $probe: baseline, on, off, on2 crossed" \
-			"$(cell_of main "$target" "$probe" \
-				'[.arms.baseline, .arms.on, .arms.off, .arms.on2 | .crossed] | join(" ")')" \
-			"true false true false"
-	done
-	is "deny-all x $probe: stopped at" "$(cell_of main deny-all "$probe" .stopped_at)" B
-	is "bubblewrap x $probe: stopped at" "$(cell_of main bubblewrap "$probe" .stopped_at)" A
+	is "deny-all x $probe: stopped at" "$(cell_of main deny-all "$probe" .stopped_at)" $stopped
 done
+
+# The platforms are what their .expect says, and those that are contained, by all arms.
+platforms=$(cd "$rig_folder/../platforms" && pwd)
+for name in $(verdict_of main '[.cells[] | select(.role == "target") | .target] | unique | .[]'); do
+	cells_as_expected main "$platforms" "$name"
+done
+is "contained cells of platforms whose arms say something else" "$(verdict_of main \
+	'[.cells[] | select(.role == "target" and .verdict == "contained") |
+		[.arms.baseline, .arms.on, .arms.off, .arms.on2 | .crossed] |
+		select(. != [true, false, true, false])] | length')" 0
 is "records lost" "$(verdict_of main '[.observer.lost[]] | join(" ")')" "0 0"
 is "seen adds up" "$(verdict_of main .observer.count.holds)" true
 

@@ -4,6 +4,7 @@
 # each must be in it. REFERENCE, PROBES: to try only these.
 set -u
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/expect.sh"
 need ip nft perl setpriv
 BUNDLES='' # as big as all others together, and no guard of the judge depends on them
 
@@ -19,46 +20,8 @@ copy_reference() {
 	done
 }
 
-# The families of each probe, one probe a line.
-families() {
-	"$BUILD/sentinel" probes | awk '/^[^ ]/ { $2 = ""; print }'
-}
-
-# What NAME.expect says of a probe: its first line that has the probe's id, a family of it, or '*'.
-expected() { # name, probe
-	local pattern verdict rest families
-
-	families=" $(sed -n "s/^$2  *//p" "$tmp/families") "
-	while read -r pattern verdict rest; do
-		[[ -n $pattern && $pattern != '#'* ]] || continue
-		if [[ $pattern == '*' || $pattern == "$2" || $families == *" $pattern "* ]]; then
-			echo "$verdict${rest:+ $rest}"
-			return
-		fi
-	done <"$reference/$1.expect"
-}
-
-# A cell's verdict, and of what else the expectation names: "by WORD", "via", "because REASON".
-cell_as_expected() { # name, probe
-	local want got
-
-	want=$(expected "$1" "$2")
-	if [ -z "$want" ]; then
-		fail "$1 x $2: no line in $1.expect"
-		return
-	fi
-	got=$(cell_of reference "$1" "$2" .verdict)
-	case " $want " in
-	*" by "*) got+=$(cell_of reference "$1" "$2" '" by \(.stopped_by)"') ;;
-	*" because "*) got+=$(cell_of reference "$1" "$2" '" because \(.reasons | join(","))"') ;;
-	*" grade "*) got+=$(cell_of reference "$1" "$2" '" grade \(.grade)"') ;;
-	esac
-	is "$1 x $2" "$got" "$want"
-}
-
 compile refuses
 copy_reference
-families >"$tmp/families"
 names=()
 for file in "$reference"/*.yaml; do
 	name=$(basename "$file" .yaml)
@@ -76,11 +39,7 @@ done
 run_sentinel reference "${options[@]}"
 run_is reference valid
 for name in "${names[@]}"; do
-	cells=$(verdict_of reference ".cells[] | select(.target == \"$name\") | .probe")
-	holds "$name has cells" test -n "$cells"
-	for probe in $cells; do
-		cell_as_expected "$name" "$probe"
-	done
+	cells_as_expected reference "$reference" "$name"
 done
 replays reference
 finish

@@ -516,6 +516,8 @@ static void test_own_files(unused_arg void **state)
 		bool off;
 	} own[] = {
 		{ "bubblewrap", ROLE_TARGET, true },
+		{ "bubblewrap-clearenv", ROLE_TARGET, true },
+		{ "bubblewrap-run", ROLE_TARGET, true },
 		{ "claims-all-blocks-nothing", ROLE_ESCAPES, false },
 		{ "deaf-collector", ROLE_DEAF, true },
 		{ "deny-all", ROLE_CONTAINS, true },
