@@ -185,10 +185,19 @@ static int only_yaml(const struct dirent *e)
 	return e->d_name[0] != '.' && len > 5 && !strcmp(e->d_name + len - 5, ".yaml");
 }
 
-/* By bytes, not by the locale: the order of targets is in the evidence. */
+static size_t stem_len(const struct dirent *e)
+{
+	return strlen(e->d_name) - strlen(".yaml");
+}
+
+/* By the bytes of the name, not by the locale: the order of targets is in the evidence. The ending
+ * does not count, so that "a" is before "a-b". */
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
-	return strcmp((*a)->d_name, (*b)->d_name);
+	size_t m = stem_len(*a), n = stem_len(*b);
+	int order = memcmp((*a)->d_name, (*b)->d_name, MIN(m, n));
+
+	return order ? order : (m > n) - (m < n);
 }
 
 int targets_find(const char *dir, char ***ret_paths)
