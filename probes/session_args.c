@@ -75,6 +75,12 @@ static int set_twin(struct session_args *a, const char *value)
 	return value[0] ? str_copy(a->twin, sizeof(a->twin), value) : -EINVAL;
 }
 
+static int set_canary(struct session_args *a, const char *value)
+{
+	a->canary = true;
+	return strcmp(value, "connect") ? -EINVAL : 0;
+}
+
 static const struct {
 	const char *key;
 	int (*set)(struct session_args *a, const char *value);
@@ -91,6 +97,7 @@ static const struct {
 	{ "name", set_name, "at most 63 of a-z, 0-9, '-' and '.'", true },
 	{ "home", set_home, "an absolute path", true },
 	{ "twin", set_twin, "where the twin is", true },
+	{ "canary", set_canary, "connect", true },
 };
 
 /* What was typed is hostile or at least foreign: shown escaped. */

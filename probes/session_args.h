@@ -5,7 +5,7 @@
  *
  *   sentinel-probe SENTINEL1:<32 hex nonce> probe=NAME to=ADDR port=N challenge=<32 hex>
  *                  timeout_ms=N hold_ms=N [wait_ms=N] [name=NAME]
- *                  [home=PATH] [twin=TEXT] [-- COMMAND [WORD]...]
+ *                  [home=PATH] [twin=TEXT] [canary=connect] [-- COMMAND [WORD]...]
  *
  * The nonce stands in argv[1], where the kernel side reads it at exec (bpf/events.h). The others
  * follow in any order, each once, those in brackets at most. A probe of AF_UNIX has to=unix:/PATH
@@ -35,6 +35,7 @@ struct session_args {
 	uint32_t hold_ms;	/* how long it waits for the second challenge */
 	uint32_t wait_ms;	/* the attempt is made that long after the session's start */
 	char name[EV_NAME_MAX]; /* "": the probe's own; see probe_attempt */
+	bool canary;		/* a call that the sandbox must refuse is made first (canary.h) */
 	char *const *command;	/* of a user's own probe, borrowed from argv; NULL: one of ours */
 	char own_name[EV_NAME_MAX];
 };

@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include "probes/attempt.h"
+#include "probes/canary.h"
 #include "probes/lines.h"
 #include "probes/own.h"
 #include "user/base/session_line.h"
@@ -155,6 +156,8 @@ int session_run(const struct session_args *args, int in, int out)
 	if (err)
 		return err;
 	say_alive(&s, 1, args->challenge);
+	if (args->canary)
+		canary_connect();
 	(void)wait_until(start_ns + args->wait_ms * NSEC_PER_MSEC, -1, 0);
 	make_attempt(args, &outcome);
 	say_ran(&s, &outcome);

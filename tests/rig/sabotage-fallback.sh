@@ -31,4 +31,24 @@ cell_is lies less-than-expected udp-send inconclusive wrong-sandbox
 is "less-than-expected: on crossed" \
 	"$(cell_of lies less-than-expected udp-send .arms.on.crossed)" false
 replays lies
+
+# What shows in nothing but a call that it refuses: there is no sandbox; the call is not made.
+make_given unconfined nobody 'uid: 65534, refused: [connect]' env env
+make_given calls-nobody nobody 'namespaces: [user, net], uid: 65534, refused: [connect]' \
+	"$tmp/targets/drops-canary" "$tmp/targets/opened"
+make_given confined nobody 'uid: 65534, refused: [connect]' '\"{confine}\", \"--tcp-connect=1\", --' env
+run_sentinel refused -p udp-send -p tcp-connect -t "$(target unconfined)" -t "$(target calls-nobody)" \
+	-t "$(target confined)"
+run_is refused valid
+is "the exit code" "$code" 1
+for probe in udp-send tcp-connect; do
+	cell_is refused unconfined $probe inconclusive wrong-sandbox
+	is "unconfined x $probe: on crossed" \
+		"$(cell_of refused unconfined $probe .arms.on.crossed)" true
+	cell_is refused calls-nobody $probe inconclusive identity-unknown
+	cell_only refused calls-nobody $probe identity-unknown on2-missing
+done
+cell_is refused confined tcp-connect contained
+cell_is refused confined udp-send escaped
+replays refused
 finish

@@ -256,7 +256,7 @@ static inline void declare(struct run *r, const char *name, enum role role)
 
 	(void)str_copy(target.target.name, sizeof(target.target.name), name);
 	target.target.role = role;
-	target.target.expect = EXPECT_UID | (own_cell ? EXPECT_NS_NET : 0);
+	target.target.expect = EXPECT_UID | (own_cell ? EXPECT_NS_NET | s->expect : 0);
 	target.target.expect_uid = UID;
 	target.target.inferred = own_cell && s->inferred;
 	target.target.steady_ms = own_cell ? s->steady_ms : 0;

@@ -47,6 +47,7 @@ struct story {
 	bool unclaimed, no_off, inferred, has_allowed, closed;
 	uint64_t caps; /* of the target's trials, which its baselines have not */
 	uint32_t steady_ms, repeat;
+	uint32_t expect; /* EXPECT_*, more than of every target */
 	/* identity */
 	bool no_exec, two_execs, wrong_uid, same_netns, exec_partial, foreign_nonce;
 	/* the session in on */

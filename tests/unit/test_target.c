@@ -38,7 +38,8 @@ static const char full[] =
 	"# a comment\n" HEAD "version: [box, --version]\n"
 	"needs: [sh, /bin/true]\n"
 	"user: root\n"
-	"expect: {namespaces: [net, mnt], uid: 0, no_new_privs: true, seccomp: filter}\n"
+	"expect: {namespaces: [net, mnt], uid: 0, no_new_privs: true, seccomp: filter,\n"
+	"  refused: [connect]}\n"
 	"claims:\n"
 	"  - {probes: [tcp6-connect], claimed: false}\n"
 	"  - {probes: ['@tcp', udp-send], claimed: true, source: " SOURCE "}\n" RUN "lane: closed\n"
@@ -69,8 +70,8 @@ static void test_full(unused_arg void **state)
 	assert_string_equal(t->needs[1], "/bin/true");
 	assert_string_equal(t->user, "root");
 	assert_int_equal(t->uid, 0);
-	assert_int_equal(t->expect,
-			 EXPECT_NS_NET | EXPECT_NS_MNT | EXPECT_UID | EXPECT_NNP | EXPECT_SECCOMP);
+	assert_int_equal(t->expect, EXPECT_NS_NET | EXPECT_NS_MNT | EXPECT_UID | EXPECT_NNP |
+					    EXPECT_SECCOMP | EXPECT_REFUSED_CONNECT);
 	assert_int_equal(t->expect_uid, 0);
 	assert_int_equal(t->expect_nnp, 1);
 	assert_int_equal(t->expect_seccomp, 2);
@@ -276,7 +277,7 @@ static const struct {
 
 	{ "expect: {}\n",
 	  "1:9: 'expect' is empty: expected what the kernel must see of the sandbox (namespaces, "
-	  "uid, no_new_privs, seccomp)" },
+	  "uid, no_new_privs, seccomp, refused)" },
 	{ "expect: {namespaces: []}\n", "1:22: an empty list of namespaces: expected at least 1" },
 	{ "expect: {namespaces: [net, time]}\n",
 	  "1:28: 'time' stands where mnt or net or pid or user or uts or ipc or cgroup is "
@@ -291,7 +292,11 @@ static const struct {
 	{ "expect: {seccomp: 2}\n",
 	  "1:19: '2' stands where disabled or strict or filter is expected" },
 	{ "expect: {landlock: true}\n", "1:10: unknown key 'landlock' in expect: expected one of "
-					"namespaces, uid, no_new_privs, seccomp" },
+					"namespaces, uid, no_new_privs, seccomp, refused" },
+	{ "expect: {refused: connect}\n",
+	  "1:19: 'connect' stands where a list of calls is expected" },
+	{ "expect: {refused: []}\n", "1:19: an empty list of calls: expected at least 1" },
+	{ "expect: {refused: [bind]}\n", "1:20: 'bind' stands where connect is expected" },
 
 	{ "claims: {}\n", "1:9: a mapping stands where a list of claims is expected" },
 	{ CLAIM("all"), "6:5: 'all' stands where a claim is expected: a mapping" },
@@ -521,6 +526,7 @@ static void test_own_files(unused_arg void **state)
 		{ "claims-all-blocks-nothing", ROLE_ESCAPES, false },
 		{ "deaf-collector", ROLE_DEAF, true },
 		{ "deny-all", ROLE_CONTAINS, true },
+		{ "landlock", ROLE_TARGET, true },
 		{ "never-started", ROLE_NEVER, true },
 		{ "systemd-nspawn", ROLE_TARGET, true },
 		{ "unshare-net", ROLE_TARGET, true },
@@ -530,6 +536,7 @@ static void test_own_files(unused_arg void **state)
 
 	assert_int_equal(targets_find("policies/targets", &paths), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		const struct target_claim *claim;
 		struct target *t = NULL;
 		struct diag d = { 0 };
 		char source[EV_TEXT_MAX];
@@ -540,10 +547,11 @@ static void test_own_files(unused_arg void **state)
 			fail_msg("%s:%u:%u: %s", d.file, d.line, d.column, d.text);
 		assert_string_equal(t->name, own[i].name);
 		assert_int_equal(t->role, own[i].role);
-		assert_true(target_claim_for(t, "tcp-connect", tcp, 1)->claimed);
+		claim = target_claim_for(t, "tcp-connect", tcp, 1);
+		assert_true(claim->claimed);
 		assert_int_equal(!!target_off_for(t, "tcp-connect", tcp, 1), own[i].off);
-		assert_non_null(strstr(
-			target_source_text(&t->claims[0].source, source, sizeof(source)), ", "));
+		assert_non_null(
+			strstr(target_source_text(&claim->source, source, sizeof(source)), ", "));
 		target_to_ev(t, NULL, &ev);
 		assert_string_equal(ev.name, own[i].name);
 		assert_int_equal(ev.expect, t->expect);

@@ -132,13 +132,17 @@ static void print_expect(const struct target *t)
 	any |= t->expect & EXPECT_NNP;
 	if (t->expect & EXPECT_SECCOMP)
 		(void)printf("%s seccomp %s", any ? "," : "", seccomp[t->expect_seccomp]);
+	any |= t->expect & EXPECT_SECCOMP;
+	if (t->expect & EXPECT_REFUSED_CONNECT)
+		(void)printf("%s refused connect", any ? "," : "");
 	(void)putchar('\n');
 }
 
 static bool tells_inside_from_outside(const struct target *t)
 {
 	return t->expect & (EXPECT_NS_MNT | EXPECT_NS_NET | EXPECT_NS_PID | EXPECT_NS_USER |
-			    EXPECT_NS_UTS | EXPECT_NS_IPC | EXPECT_NS_CGROUP) ||
+			    EXPECT_NS_UTS | EXPECT_NS_IPC | EXPECT_NS_CGROUP |
+			    EXPECT_REFUSED_CONNECT) ||
 	       (t->expect & EXPECT_SECCOMP && t->expect_seccomp) ||
 	       (t->expect & EXPECT_NNP && t->expect_nnp) ||
 	       (t->expect & EXPECT_UID && t->expect_uid != t->uid);

@@ -93,6 +93,11 @@ enum role { /* of a target in a run */
 #define EXPECT_NNP (1u << 7)	 /* no_new_privs as given */
 #define EXPECT_SECCOMP (1u << 8) /* seccomp mode as given */
 #define EXPECT_UID (1u << 9)	 /* uid as given */
+/* What no exec shows, Landlock above all: that a call is refused in the sandbox. Its session makes
+ * one that harms nobody, connect() to its own loopback's discard port (RFC 863), by TCP. */
+#define EXPECT_REFUSED_CONNECT (1u << 10)
+#define REFUSED_CONNECT_ADDR INADDR_LOOPBACK
+#define REFUSED_CONNECT_PORT 9
 #define EXPECT_NS_ALL 0x7fu
 
 /* How the owner was found; the best that was there. */

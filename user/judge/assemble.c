@@ -106,7 +106,14 @@ static bool window_long(const struct correlate *c, const struct trial_state *t)
 /* With an exec record lost there may have been another session. */
 static enum identity identity_of(const struct correlate *c, const struct trial_state *t)
 {
+	const struct ev_target *target = target_of(c, t->t.target);
+	bool canary = target && target->expect & EXPECT_REFUSED_CONNECT;
+
 	if (!t->execs || GUARD(EXEC_LOST, lost_in(c, t, WHERE_EXEC)))
+		return IDENTITY_UNKNOWN;
+	if (GUARD(CANARY_CALL_ALLOWED, canary && t->canary_allowed))
+		return IDENTITY_WRONG;
+	if (GUARD(CANARY_CALL_UNSEEN, canary && !t->canary_refused))
 		return IDENTITY_UNKNOWN;
 	return t->identity_wrong ? IDENTITY_WRONG : IDENTITY_RIGHT;
 }

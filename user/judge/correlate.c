@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/judge/correlate.h"
 
+#include <sys/socket.h>
+
 #include "user/base/mac.h"
 #include "user/judge/correlate_state.h"
 #include "user/judge/guard.h"
@@ -270,6 +272,30 @@ static void see_exec(struct correlate *c, const struct ev *ev)
 		t->identity_wrong = true;
 }
 
+/* The session's call that a sandbox must refuse, for which nothing else shows that it is one. */
+static bool is_canary_call(const struct ev_call *call)
+{
+	static const uint8_t to[16] = { [10] = 0xff, 0xff, 127, 0, 0, 1 };
+
+	return !strcmp(call->name, "connect") && call->family == AF_INET &&
+	       call->dport == REFUSED_CONNECT_PORT && !memcmp(call->daddr, to, sizeof(to));
+}
+
+static bool see_canary_call(struct correlate *c, const struct ev *ev)
+{
+	struct trial_state *t = trial_get(c, ev->trial);
+	const struct ev_target *target = t ? target_of(c, t->t.target) : NULL;
+
+	if (!target || !(target->expect & EXPECT_REFUSED_CONNECT) || ev->type != EV_CALL ||
+	    ev->mark != t->mark || !is_canary_call(&ev->call))
+		return false;
+	if (ev->call.ret == -EACCES || ev->call.ret == -EPERM)
+		t->canary_refused = true;
+	else
+		t->canary_allowed = true;
+	return true;
+}
+
 /* ---- the session's lines: tied to the instance by HMAC, checked here, never by the client ---- */
 
 /* The first that is given counts: who says another first has proved nothing. */
@@ -508,7 +534,8 @@ int correlate_push(struct correlate *c, const struct ev *ev)
 	case EV_CALL:
 	case EV_STATE:
 	case EV_URING:
-		attempt_push(c, ev);
+		if (!see_canary_call(c, ev))
+			attempt_push(c, ev);
 		return 0;
 	case EV_ENV:
 		plant_see_env(c, ev);

@@ -90,6 +90,7 @@ struct trial_state {
 	uint32_t execs;
 	uint64_t exec_ns; /* the first */
 	bool identity_wrong;
+	bool canary_refused, canary_allowed; /* EXPECT_REFUSED_CONNECT */
 
 	struct proof_state alive[2], ran;
 	/* the sandbox beside it; right: checked at the end, the key comes last */

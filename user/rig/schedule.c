@@ -130,6 +130,7 @@ static int start_arm(struct schedule *s, uint32_t lane, struct diag *d)
 				  : j->target->run,
 		.uid = j->key.uid,
 		.gid = j->key.gid,
+		.canary = j->target && j->target->expect & EXPECT_REFUSED_CONNECT,
 		.timeout_ms = probe_timeout_ms(j, arm),
 		.name = destination_name(&j->key.probe->p, arm, j->key.far),
 		.start_timeout_ms = j->target ? j->target->start_timeout_ms : 10000,

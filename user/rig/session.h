@@ -25,6 +25,7 @@ struct session_plan {
 	char *const *own;	 /* the command of a user's own probe; NULL: one of ours */
 	char *const *run;	 /* the target's argv with placeholders; NULL = {cmd} alone */
 	uint32_t uid, gid;
+	bool canary;		   /* the session first makes a call that must be refused */
 	uint32_t timeout_ms;	   /* the probe's own */
 	const char *name;	   /* that it asks for; "": its own */
 	uint32_t start_timeout_ms; /* until challenge 1 must be answered */

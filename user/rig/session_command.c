@@ -6,7 +6,7 @@
 #include "user/base/own_words.h"
 
 #define HOLD_MS 20000 /* the session's own limit, should we be gone */
-#define CMD_ARGS 12
+#define CMD_ARGS 13
 
 struct session_argv {
 	char *argv[CMD_ARGS + 1 + OWN_ARGS_MAX + 1];
@@ -88,6 +88,8 @@ static void session_argv_fill(struct session_argv *a, const struct session *s)
 	if (p->name[0])
 		add_arg(a, "name=%s", p->name);
 	add_planted(a, &s->plant);
+	if (p->canary)
+		add_arg(a, "canary=connect");
 	if (p->own)
 		add_command(a, p->own);
 }

@@ -178,6 +178,21 @@ static int read_expect_seccomp(struct yaml *y, yaml_node_t *node, void *to)
 	return r;
 }
 
+static int read_expect_refused(struct yaml *y, yaml_node_t *node, void *to)
+{
+	static const char *const words[] = { "connect" };
+	struct target *t = to;
+	size_t n, which;
+	int r = yaml_list(y, node, "calls", 1, ARRAY_SIZE(words), &n);
+
+	for (size_t i = 0; r >= 0 && i < n; i++) {
+		r = yaml_word(y, yaml_item(y, node, i), words, ARRAY_SIZE(words), &which);
+		if (r >= 0)
+			t->expect |= EXPECT_REFUSED_CONNECT;
+	}
+	return r;
+}
+
 static int read_expect(struct yaml *y, yaml_node_t *node, void *to)
 {
 	static const struct yaml_key keys[] = {
@@ -185,6 +200,7 @@ static int read_expect(struct yaml *y, yaml_node_t *node, void *to)
 		{ "uid", read_expect_uid, 0, NULL },
 		{ "no_new_privs", read_expect_nnp, 0, NULL },
 		{ "seccomp", read_expect_seccomp, 0, NULL },
+		{ "refused", read_expect_refused, 0, NULL },
 	};
 	struct target *t = to;
 	int r = yaml_mapping(y, node, "expect", keys, ARRAY_SIZE(keys), t);
@@ -192,7 +208,7 @@ static int read_expect(struct yaml *y, yaml_node_t *node, void *to)
 	if (r >= 0 && !t->expect)
 		return yaml_error(y, node,
 				  "'expect' is empty: expected what the kernel must see of the "
-				  "sandbox (namespaces, uid, no_new_privs, seccomp)");
+				  "sandbox (namespaces, uid, no_new_privs, seccomp, refused)");
 	return r;
 }
 

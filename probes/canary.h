@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls that a sandbox must refuse, made for the kernel to see what comes of them: some controls,
+ * Landlock above all, show nowhere else (sentinel-target(5), refused).
+ */
+#ifndef SENTINEL_PROBES_CANARY_H
+#define SENTINEL_PROBES_CANARY_H
+
+/* connect() by TCP to this network's own loopback. */
+void canary_connect(void);
+
+#endif
