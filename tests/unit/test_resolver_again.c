@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A lane's resolver asks again for a trial that is over, while the next one is at work. Only the
  * same question from host itself is still the first one's; all else with its token is a doubt about
- * it. */
+ * it. And it asks for a name that a policy allows. */
 #include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,19 +37,15 @@ static size_t add_label(uint8_t *at, size_t len, const char *text)
 	return add(at, len + 1, text, strlen(text));
 }
 
-/* IPv4, UDP to port 53, one question TOKEN.LABEL.sentinel.test: RFC 791, 768, 1035. */
-static size_t build(const struct ev_trial *t, const struct asked *q, uint8_t ret[FRAME_MAX])
+/* IPv4, UDP to port 53, one question: RFC 791, 768, 1035. */
+static size_t build(const char *const *labels, const struct asked *q, uint8_t ret[FRAME_MAX])
 {
 	static const uint8_t to[] = { 203, 0, 113, 1 };
-	char token[2 * EV_NONCE_BYTES + 1];
 	size_t len = 20 + 8 + 12;
 
 	memset(ret, 0, FRAME_MAX);
-	hex_encode(token, t->token, sizeof(t->token));
-	len = add_label(ret, len, token);
-	len = add_label(ret, len, q->label);
-	len = add_label(ret, len, "sentinel");
-	len = add_label(ret, len, "test");
+	for (; *labels; labels++)
+		len = add_label(ret, len, *labels);
 	len = add(ret, len, (const uint8_t[]){ 0, 0, q->type, 0, 1 }, 5) + q->behind;
 	ret[0] = 0x45, ret[3] = (uint8_t)len, ret[8] = 63, ret[9] = IPPROTO_UDP;
 	(void)add(ret, 12, q->source, 4);
@@ -79,15 +75,26 @@ static void add_trial(struct correlate *c, uint32_t id, uint64_t time_ns)
 	push(c, &ev, time_ns);
 }
 
-static void see(struct correlate *c, const struct asked *q, uint64_t time_ns)
+static void see_name(struct correlate *c, const char *const *labels, const struct asked *q,
+		     uint64_t time_ns)
 {
 	struct ev ev = { .type = EV_PACKET, .hook = SNT_HOOK_WORLD, .lane = LANE };
 	uint8_t frame[FRAME_MAX];
 
-	ev.packet.len = ev.packet.data_len = (uint32_t)build(&trial_get(c, 1)->t, q, frame);
+	ev.packet.len = ev.packet.data_len = (uint32_t)build(labels, q, frame);
 	ev.packet.eth_proto = 0x0800;
 	ev.packet.data = frame;
 	push(c, &ev, time_ns);
+}
+
+/* TOKEN.LABEL.sentinel.test, with the first trial's token */
+static void see(struct correlate *c, const struct asked *q, uint64_t time_ns)
+{
+	char token[2 * EV_NONCE_BYTES + 1];
+	const char *const labels[] = { token, q->label, "sentinel", "test", NULL };
+
+	hex_encode(token, trial_get(c, 1)->t.token, EV_NONCE_BYTES);
+	see_name(c, labels, q, time_ns);
 }
 
 /* The first trial asks in its arm; q is seen while the second is in its own. Whether the first one
@@ -134,9 +141,85 @@ static void asks_again(void **state unused_arg)
 		assert_int_equal(doubted(&cases[i].q), cases[i].doubted);
 }
 
+/* Two targets, of which the first declares an allowed destination for another probe; one trial. */
+static bool explained(const char *target, const char *const *labels, const struct asked *q)
+{
+	struct ev probe = { .type = EV_PROBE }, end = { .type = EV_ARM_END };
+	static const char *const targets[] = { "allows", "allows-not" };
+	static const char *const probes[] = { "tcp-connect", PROBE };
+	struct ev trial = { .type = EV_TRIAL };
+	struct correlate *c;
+	bool ret;
+
+	assert_int_equal(correlate_new(&c), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(probes); i++) {
+		(void)str_copy(probe.probe.name, sizeof(probe.probe.name), probes[i]);
+		probe.probe.channel = CHANNEL_RESOLVER;
+		push(c, &probe, 1);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
+		struct ev ev = { .type = EV_TARGET };
+		struct ev cell = { .type = EV_CELL };
+
+		(void)str_copy(ev.target.name, sizeof(ev.target.name), targets[i]);
+		push(c, &ev, 2);
+		for (size_t k = 0; k < ARRAY_SIZE(probes); k++) {
+			(void)str_copy(cell.cell.target, sizeof(cell.cell.target), targets[i]);
+			(void)str_copy(cell.cell.probe, sizeof(cell.cell.probe), probes[k]);
+			cell.cell.has_allowed = i == 0 && k == 0;
+			push(c, &cell, 3);
+		}
+	}
+	trial.trial_new = (struct ev_trial){ .id = 1, .arm = ARM_ON, .lane = LANE };
+	(void)str_copy(trial.trial_new.target, EV_NAME_MAX, target);
+	(void)str_copy(trial.trial_new.probe, EV_NAME_MAX, PROBE);
+	mac_token(trial.trial_new.nonce, PROBE, trial.trial_new.token);
+	push(c, &trial, 100);
+	see_name(c, labels, q, 150);
+	end.arm_end.trial = 1;
+	push(c, &end, 190);
+	see_name(c, labels, q, 250);
+	assert_true(c->unexplained.n == 0 || c->unexplained.n == 2);
+	ret = c->unexplained.n == 0;
+	correlate_free(c);
+	return ret;
+}
+
+static void asks_for_allowed(void **state unused_arg)
+{
+#define NAME(...)                                                                                  \
+	{                                                                                          \
+		__VA_ARGS__, "sentinel", "test", NULL                                              \
+	}
+	static const struct {
+		const char *target, *labels[8];
+		struct asked q;
+		bool explained;
+	} cases[] = {
+		{ "allows", NAME("allowed"), { { 10, 118, LANE, 1 }, "", 1, 0 }, true },
+		{ "allows", NAME("allowed"), { { 10, 118, LANE, 1 }, "", 28, 11 }, true },
+		{ "allows", NAME("allowed"), { { 10, 118, LANE, 1 }, "", 65, 0 }, true },
+		{ "allows-not", NAME("allowed"), { { 10, 118, LANE, 1 }, "", 1, 0 }, false },
+		{ "", NAME("allowed"), { { 10, 118, LANE, 1 }, "", 1, 0 }, false },
+		{ "allows", NAME("allowed"), { { 10, 117, LANE, 2 }, "", 1, 0 }, false },
+		{ "allows", NAME("allowed"), { { 10, 118, LANE + 1, 1 }, "", 1, 0 }, false },
+		{ "allows", NAME("allowed"), { { 10, 118, LANE, 1 }, "", 16, 0 }, false },
+		{ "allows", NAME("allowed"), { { 10, 118, LANE, 1 }, "", 1, 12 }, false },
+		{ "allows", NAME("Allowed"), { { 10, 118, LANE, 1 }, "", 1, 0 }, false },
+		{ "allows", NAME("x", "allowed"), { { 10, 118, LANE, 1 }, "", 1, 0 }, false },
+		{ "allows", NAME("allowee"), { { 10, 118, LANE, 1 }, "", 1, 0 }, false },
+		{ "allows", { "allowed", NULL }, { { 10, 118, LANE, 1 }, "", 1, 0 }, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(explained(cases[i].target, cases[i].labels, &cases[i].q),
+				 cases[i].explained);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(asks_again) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(asks_again),
+					    cmocka_unit_test(asks_for_allowed) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

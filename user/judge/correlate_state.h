@@ -261,6 +261,10 @@ void resolver_asked(const struct correlate *c, struct trial_state *t, const stru
 bool resolver_asks_again(const struct correlate *c, const struct trial_state *t,
 			 const struct packet *p, const struct ev *ev);
 
+/* Whether a frame at W is a lane's resolver asking for what the target at work there lets through
+ * by name, and for nothing else. */
+bool resolver_asks_for_allowed(struct correlate *c, const struct packet *p, const struct ev *ev);
+
 /* quote.c: 0 where the ICMP error may yet be explained; -ENOENT where not; -ENOMEM. Once the key is
  * known, those that are not join the unexplained frames. */
 int quote_keep(struct correlate *c, const struct ev *ev, const struct packet *p) must_check;

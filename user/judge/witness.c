@@ -399,6 +399,8 @@ static int at_world(struct correlate *c, const struct ev *ev, const struct packe
 	}
 	if ((c->now_matched && !c->now_elsewhere) || c->now_self || (p && is_noise(p)))
 		return 0;
+	if (p && !c->now_matched && resolver_asks_for_allowed(c, p, ev))
+		return 0;
 	if (p && !c->now_matched && packet_noise(p) == NOISE_ICMP_ERROR) {
 		err = quote_keep(c, ev, p);
 		if (err != -ENOENT)
