@@ -52,7 +52,8 @@ static bool same_words(const struct cell_result *a, const struct cell_result *b)
 	       a->judgement.reasons == b->judgement.reasons &&
 	       a->judgement.grade == b->judgement.grade && !strcmp(a->via, b->via) &&
 	       !strcmp(a->start_error, b->start_error) &&
-	       !strcmp(crossing_text(a, ARM_ON), crossing_text(b, ARM_ON));
+	       !strcmp(crossing_text(a, ARM_ON), crossing_text(b, ARM_ON)) &&
+	       !strcmp(states_text(a), states_text(b));
 }
 
 static const char *verdict_sentence(const struct cell_result *c)
@@ -130,6 +131,7 @@ static void put_verdict(struct wrap *w, const struct cell_result *c)
 			 verdict_word(c->judgement.verdict), verdict_text(role_verdict(c->role)));
 	wrap_text(w, verdict_ink(c->judgement.verdict), text);
 	put_way(w, c);
+	wrap_text(w, INK_NONE, states_text(c));
 }
 
 static void put_name(struct wrap *w, const char *name, const char *end, enum ink ink)
