@@ -81,6 +81,16 @@ mkdir -m 700 "$tmp/closed"
 mv "$tmp/launcher" "$tmp/closed"
 edit 's/^run: .unshare/run: [closed\/launcher/'
 check 'a launcher that the user can not reach' 3 "LACKS .*can't be reached by the user nobody"
+edit "\$a allowed: ['*']\nsteady: 1500ms"
+check 'an allowed destination, and a steady state' 0 'steady +each round is made twice: .* 1500 ms'
+is 'an allowed destination: of the probes that could go there' \
+	"$(sed -nE 's/^ +([^ ]+) .*; what is allowed must answer$/\1/p' "$tmp/out" |
+		grep -cE '^(tcp-connect|dns-resolver|metadata-gcp|unix-path|env-credential)$')" 2
+"$sentinel" targets --json "$tmp/checked.yaml" >"$tmp/out"
+is 'targets --json: both' "$(jq -c '[.allowed, .steady_ms]' "$tmp/out")" '[["*"],1500]'
+edit "\$a allowed: [udp-send, '@metadata']"
+check 'an allowed destination where none could be' 2 \
+	"checked.yaml:[0-9]+:21: '@metadata' has no allowed destination"
 printf 'schema: 1\n' >"$tmp/checked.yaml"
 check 'a broken file' 2 "checked.yaml:1:1: 'name' is missing"
 

@@ -49,6 +49,37 @@ static void test_addresses(void **state unused_arg)
 	}
 }
 
+/* Where the probe knows but one place to go, nothing could be allowed but that. */
+static void test_who_can_be_allowed(void **state unused_arg)
+{
+	static const struct {
+		enum dest dest;
+		enum channel channel;
+		bool can;
+	} cases[] = {
+		{ DEST_FAR, CHANNEL_TCP, true },	   { DEST_FAR, CHANNEL_PROXY, true },
+		{ DEST_RESOLVER, CHANNEL_RESOLVER, true }, { DEST_METADATA, CHANNEL_TCP, false },
+		{ DEST_LOOPBACK, CHANNEL_TCP, false },	   { DEST_SIBLING, CHANNEL_TCP, false },
+		{ DEST_UNIX_PATH, CHANNEL_UNIX, false },   { DEST_NONE, CHANNEL_SECRET, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct ev_probe p = { .dest = cases[i].dest, .channel = cases[i].channel };
+
+		assert_int_equal(destination_can_be_allowed(&p), cases[i].can);
+	}
+}
+
+/* Trials without an address have a policy too. */
+static void test_allowed_without_address(void **state unused_arg)
+{
+	uint8_t addr[16] = { 0 };
+	char text[ADDR_TEXT_MAX];
+
+	destination_allowed(addr, addr);
+	assert_string_equal(addr_text(addr, text), RIG_ALLOWED4);
+}
+
 /* No trial ever has the address that a policy allows, nor a zone's server. */
 static void test_allowed_is_nobodys(void **state unused_arg)
 {
@@ -59,7 +90,9 @@ static void test_allowed_is_nobodys(void **state unused_arg)
 		uint8_t allowed[16], addr[16], zone[16], zone_deaf[16];
 		uint32_t port;
 
-		destination_allowed(&p, allowed);
+		destination_of(&p, 80, FAR_ANSWERS, 1, 0, addr, &port);
+		destination_allowed(addr, allowed);
+		assert_int_equal(addr_is_v4(allowed), families[i] == AF_INET);
 		assert_int_equal(parse_addr(RIG_ZONE_SERVER4, zone), 0);
 		assert_int_equal(parse_addr(RIG_ZONE_DEAF_SERVER4, zone_deaf), 0);
 		for (uint32_t n = 0; n < 1000; n++) {
@@ -146,6 +179,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_who_can_be_allowed),
+		cmocka_unit_test(test_allowed_without_address),
 		cmocka_unit_test(test_allowed_is_nobodys),
 		cmocka_unit_test(test_complete),
 		cmocka_unit_test(test_names),

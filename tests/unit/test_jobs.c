@@ -9,7 +9,7 @@
 
 #include "user/rig/jobs.h"
 
-#define ALL_ARMS (1u << ARM_ON | 1u << ARM_OFF | 1u << ARM_ON2)
+#define ALL_ARMS (1u << ARM_ON | 1u << ARM_OFF | 1u << ARM_ON2 | 1u << ARM_ALLOWED)
 
 static char *everything[] = { (char *)"*", NULL };
 static struct target_off off = { .probes = everything };
@@ -197,6 +197,86 @@ static void test_capabilities(void **state unused_arg)
 	jobs_free(j);
 }
 
+/* Only where the target names the probe, and the probe could go there. */
+static void test_allowed(void **state unused_arg)
+{
+	static const struct probe_manifest far = { .p = { .name = "far", .dest = DEST_FAR } };
+	static const struct probe_manifest fixed = { .p = { .name = "fixed",
+							    .dest = DEST_METADATA } };
+	static const struct probe_manifest *const list[] = { &far, &fixed };
+	static char *only_far[] = { (char *)"far", NULL };
+	static struct target all = { .name = "all", .allowed = everything };
+	static struct target some = { .name = "some", .allowed = only_far };
+	static const struct target *const targets[] = { &all, &some, &plain };
+	struct jobs_opts o = { .targets = targets,
+			       .targets_n = ARRAY_SIZE(targets),
+			       .probes = list,
+			       .probes_n = ARRAY_SIZE(list),
+			       .repeat = 1,
+			       .arms = ALL_ARMS,
+			       .trials_max = 60000 };
+	struct jobs *j = make(&o);
+
+	for (struct job *job; (job = jobs_take(j)); jobs_finish(j, job)) {
+		bool wanted = job->target && job->target != &plain && job->key.probe == &far;
+
+		assert_int_equal(!!(job->arms_left & 1u << ARM_ALLOWED), wanted);
+		(void)play(job);
+	}
+	/* on and on2, plain's with off; allowed twice; baselines of two probes and two users */
+	assert_int_equal(jobs_trials(j), 2 * (2 + 2 + 3) + 2 + 4 * 2);
+	jobs_free(j);
+
+	o.arms &= ~(1u << ARM_ALLOWED);
+	j = make(&o);
+	assert_int_equal(jobs_trials(j), 2 * (2 + 2 + 3) + 4 * 2);
+	jobs_free(j);
+}
+
+/* Each round at the start is followed by one that waits, which is longer and goes first. */
+static void test_steady(void **state unused_arg)
+{
+	static struct target late = {
+		.name = "late", .uid = 65534, .off = &off, .off_n = 1, .steady_ms = 3000
+	};
+	static const struct target *const targets[] = { &plain, &late };
+	struct jobs_opts o = opts(2);
+	static const struct {
+		const struct target *target;
+		uint32_t repeat, wait_ms;
+	} want[] = {
+		{ &late, 2, 3000 }, { &late, 4, 3000 }, { &plain, 1, 0 },
+		{ &plain, 2, 0 },   { &late, 1, 0 },	{ &late, 3, 0 },
+	};
+	struct diag d = { .text = "" };
+	struct jobs *j, *none = NULL;
+
+	o.targets = targets;
+	o.targets_n = 2;
+	o.probes_n = 1;
+	j = make(&o);
+	assert_int_equal(jobs_trials(j), 3 * (2 + 4) + 2);
+	jobs_finish(j, jobs_take(j));
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		struct job *job = jobs_take(j);
+
+		assert_ptr_equal(job->target, want[i].target);
+		assert_int_equal(job->repeat, want[i].repeat);
+		assert_int_equal(job->wait_ms, want[i].wait_ms);
+		assert_int_equal(play(job), 3);
+		jobs_finish(j, job);
+	}
+	assert_int_equal(jobs_take(j)->kind, JOB_BASELINE_LAST);
+	jobs_free(j);
+
+	/* As many as were counted: two baselines for each cell at most. */
+	o.trials_max = 3 * (2 + 4) + 2 * 2 - 1;
+	assert_int_equal(jobs_new(&none, &o, &d), -E2BIG);
+	o.trials_max++;
+	assert_int_equal(jobs_new(&none, &o, &d), 0);
+	jobs_free(none);
+}
+
 static void test_many_are_quick(void **state unused_arg)
 {
 	struct jobs_opts o = opts(1000);
@@ -221,6 +301,8 @@ int main(void)
 		cmocka_unit_test(test_give_back),
 		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_capabilities),
+		cmocka_unit_test(test_allowed),
+		cmocka_unit_test(test_steady),
 		cmocka_unit_test(test_many_are_quick),
 	};
 

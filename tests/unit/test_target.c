@@ -103,9 +103,31 @@ static void test_defaults(unused_arg void **state)
 	assert_int_equal(t->off_n, 0);
 	assert_false(t->inferred);
 	assert_int_equal(t->settle_ms, 0);
+	assert_int_equal(t->steady_ms, 0);
+	assert_false(target_allows(t, "tcp-connect", NULL, 0));
 	assert_int_equal(t->start_timeout_ms, 10000);
 	assert_int_equal(t->role, ROLE_TARGET);
 	assert_int_equal(t->far, FAR_ANSWERS);
+	target_free(t);
+}
+
+/* What no calibrator may ask for. */
+static void test_asked_of_targets(unused_arg void **state)
+{
+	static const char text[] = HEAD EXPECT CLAIMS RUN "allowed: [udp-send, '@http']\n"
+							  "steady: 1500ms\n";
+	static const char *const http[] = { "@http" };
+	struct ev_target ev;
+	struct target *t = NULL;
+	char path[64];
+
+	assert_int_equal(load_text(&t, text, strlen(text), path, NULL), 0);
+	assert_true(target_allows(t, "udp-send", NULL, 0));
+	assert_true(target_allows(t, "https-post", http, 1));
+	assert_false(target_allows(t, "tcp-connect", NULL, 0));
+	assert_int_equal(t->steady_ms, 1500);
+	target_to_ev(t, NULL, &ev);
+	assert_int_equal(ev.steady_ms, 1500);
 	target_free(t);
 }
 
@@ -156,6 +178,11 @@ static bool knows_tcp(void *arg, const char *pattern)
 	return !strcmp(pattern, "@tcp") || !strcmp(pattern, "tcp6-connect");
 }
 
+static bool can_allow_family(void *arg unused_arg, const char *pattern)
+{
+	return pattern[0] == '@';
+}
+
 static void test_unknown_probes(unused_arg void **state)
 {
 	static const char claim[] =
@@ -163,20 +190,27 @@ static void test_unknown_probes(unused_arg void **state)
 			    "  - {probes: ['@tcp',\n             '@tpc'], claimed: false}\n" RUN;
 	static const char off[] =
 		HEAD EXPECT CLAIMS RUN "off:\n  - {probes: ['@tcp', tcp-conect], lane: open}\n";
+	static const char allowed[] =
+		HEAD EXPECT CLAIMS RUN "allowed:\n  - tcp6-connect\n  - '*'\n  - tcp-conect\n";
+	static const char fixed[] = HEAD EXPECT CLAIMS RUN "allowed: ['*', '@tcp', tcp6-connect]\n";
 	static const struct {
 		const char *text, *named;
 		unsigned int line, column;
 		int asked;
-	} cases[] = { { claim, "'@tpc'", 8, 14, 3 }, { off, "'tcp-conect'", 8, 23, 2 } };
+	} cases[] = { { claim, "no probe is '@tpc'", 8, 14, 3 },
+		      { off, "no probe is 'tcp-conect'", 8, 23, 2 },
+		      { allowed, "no probe is 'tcp-conect'", 10, 5, 2 },
+		      { fixed, "'tcp6-connect' has no allowed destination", 7, 24, 2 } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct target *t = NULL;
 		struct diag d = { 0 };
 		char path[64];
 		int asked = 0;
+		const struct target_knowing k = { knows_tcp, can_allow_family, &asked };
 
 		assert_int_equal(load_text(&t, cases[i].text, strlen(cases[i].text), path, &d), 0);
-		assert_int_equal(target_check_probes(t, knows_tcp, &asked, &d), -EINVAL);
+		assert_int_equal(target_check_probes(t, &k, &d), -EINVAL);
 		assert_non_null(strstr(d.text, cases[i].named));
 		assert_string_equal(d.file, path);
 		assert_int_equal(d.line, cases[i].line);
@@ -216,8 +250,8 @@ static void test_beside(unused_arg void **state)
 #define CLAIM(keys) HEAD EXPECT "claims:\n  - " keys "\n" RUN
 #define OFF(keys) HEAD EXPECT CLAIMS RUN "off:\n  - " keys "\n"
 #define ALL_KEYS                                                                                   \
-	"schema, name, about, version, needs, user, expect, claims, run, lane, off, attempt, "     \
-	"answer, settle, timeout, calibrator, far"
+	"schema, name, about, version, needs, user, expect, claims, run, lane, off, allowed, "     \
+	"attempt, answer, settle, steady, timeout, calibrator, far"
 
 static const struct {
 	const char *text;
@@ -361,6 +395,18 @@ static const struct {
 	  "60s" },
 	{ "settle: 0ms\n",
 	  "1:9: '0ms' stands where a duration is expected: 3s or 250ms, at most 60s" },
+	{ "steady: 301s\n",
+	  "1:9: '301s' stands where a duration is expected: 3s or 250ms, at most 300s" },
+	{ "steady: [3s]\n",
+	  "1:9: a list stands where a duration is expected: 3s or 250ms, at most 300s" },
+	{ "allowed: '*'\n", "1:10: '*' stands where a list of probes is expected" },
+	{ "allowed: []\n", "1:10: an empty list of probes: expected at least 1" },
+	{ "allowed: [tcp-connect, 203.0.113.127]\n",
+	  "1:24: '203.0.113.127' is no probe: expected an id, an '@family' or '*'" },
+	{ HEAD EXPECT CLAIMS RUN "calibrator: contains\nallowed: ['*']\n",
+	  "8:10: 'allowed' in a calibrator: expected none" },
+	{ HEAD EXPECT CLAIMS RUN "steady: 3s\ncalibrator: escapes\n",
+	  "7:9: 'steady' in a calibrator: expected none" },
 	{ "timeout: {}\n",
 	  "1:10: 'start' is missing in timeout: expected how long the sandbox may take to start" },
 	{ "timeout: {stop: 1s}\n", "1:11: unknown key 'stop' in timeout: expected one of start" },
@@ -448,19 +494,23 @@ static void test_expand(unused_arg void **state)
 			 (char[]){ "{cmd}" },
 			 (char[]){ "${HOME} {} {" },
 			 (char[]){ "{collector}" },
+			 (char[]){ "{allowed},{allowed_name}" },
 			 (char[]){ "--bind={probe}" },
 			 (char[]){ "{confine}" },
 			 NULL };
-	static const char *const want[] = { "box",	    "--ns=/proc/1/fd/3", "7//tmp/7",
-					    "probe",	    "SENTINEL1:00",	 "a b",
-					    "${HOME} {} {", "203.0.113.1",	 "--bind=/bin/p",
-					    "/bin/c" };
+	static const char *const want[] = {
+		"box",	 "--ns=/proc/1/fd/3", "7//tmp/7",    "probe",	       "SENTINEL1:00",
+		"a b",	 "${HOME} {} {",      "203.0.113.1", "192.0.2.1,name", "--bind=/bin/p",
+		"/bin/c"
+	};
 	struct target_vars vars = {
 		.cmd = cmd,
 		.value = { [PLACEHOLDER_ID] = "7",
 			   [PLACEHOLDER_NETNS] = "/proc/1/fd/3",
 			   [PLACEHOLDER_DIR] = "/tmp/7",
 			   [PLACEHOLDER_COLLECTOR] = "203.0.113.1",
+			   [PLACEHOLDER_ALLOWED] = "192.0.2.1",
+			   [PLACEHOLDER_ALLOWED_NAME] = "name",
 			   [PLACEHOLDER_PROBE] = "/bin/p",
 			   [PLACEHOLDER_CONFINE] = "/bin/c" },
 	};
@@ -601,15 +651,25 @@ static void test_source_text(unused_arg void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_full),	       cmocka_unit_test(test_defaults),
-		cmocka_unit_test(test_matching),       cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_not_text),       cmocka_unit_test(test_too_large),
-		cmocka_unit_test(test_not_there),      cmocka_unit_test(test_loop),
-		cmocka_unit_test(test_expand),	       cmocka_unit_test(test_expand_once),
-		cmocka_unit_test(test_expand_long),    cmocka_unit_test(test_own_files),
-		cmocka_unit_test(test_find_missing),   cmocka_unit_test(test_available),
-		cmocka_unit_test(test_source_text),    cmocka_unit_test(test_never_started),
-		cmocka_unit_test(test_unknown_probes), cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_matching),
+		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_not_text),
+		cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_not_there),
+		cmocka_unit_test(test_loop),
+		cmocka_unit_test(test_expand),
+		cmocka_unit_test(test_expand_once),
+		cmocka_unit_test(test_expand_long),
+		cmocka_unit_test(test_own_files),
+		cmocka_unit_test(test_find_missing),
+		cmocka_unit_test(test_available),
+		cmocka_unit_test(test_source_text),
+		cmocka_unit_test(test_never_started),
+		cmocka_unit_test(test_unknown_probes),
+		cmocka_unit_test(test_beside),
+		cmocka_unit_test(test_asked_of_targets),
 	};
 
 	return cmocka_run_group_tests_name("target", tests, NULL, NULL);

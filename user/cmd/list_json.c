@@ -75,6 +75,11 @@ void list_json_target(struct json_out *j, const struct target *t, const char *mi
 	texts(j, "run", t->run);
 	claims(j, t);
 	off(j, t);
+	texts(j, "allowed", t->allowed);
+	if (t->steady_ms)
+		json_u32(j, "steady_ms", t->steady_ms);
+	else
+		json_null(j, "steady_ms");
 	json_object_end(j);
 	json_newline(j);
 }

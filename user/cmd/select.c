@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "user/cmd/cmd.h"
+#include "user/rig/destination.h"
 
 int select_names_add(struct select_names *names, const char *name)
 {
@@ -229,16 +230,43 @@ int select_probes(struct selection *s, const struct select_names *names, struct 
 	return err;
 }
 
-bool select_knows(void *arg, const char *pattern)
+static bool answers_to(const struct probe_manifest *m, const char *pattern)
+{
+	return !strcmp(m->p.name, pattern) || probe_has_family(m, pattern);
+}
+
+static bool knows(void *arg, const char *pattern)
 {
 	const struct selection *s = arg;
 
 	for (size_t i = 0; i < s->own_n; i++)
-		if (!strcmp(s->own[i]->m.p.name, pattern) ||
-		    probe_has_family(&s->own[i]->m, pattern))
+		if (answers_to(&s->own[i]->m, pattern))
 			return true;
 	return pattern[0] == '@' ? probe_family_known(pattern)
 				 : probe_manifest_find(pattern) != NULL;
+}
+
+static bool can_allow(void *arg, const char *pattern)
+{
+	const struct selection *s = arg;
+	size_t n;
+	const struct probe_manifest *all = probe_manifests(&n);
+
+	for (size_t i = 0; i < n; i++)
+		if (answers_to(&all[i], pattern) && destination_can_be_allowed(&all[i].p))
+			return true;
+	for (size_t i = 0; i < s->own_n; i++)
+		if (answers_to(&s->own[i]->m, pattern) &&
+		    destination_can_be_allowed(&s->own[i]->m.p))
+			return true;
+	return false;
+}
+
+int select_check_target(const struct selection *s, const struct target *t, struct diag *d)
+{
+	const struct target_knowing k = { knows, can_allow, (void *)(uintptr_t)s };
+
+	return target_check_probes(t, &k, d);
 }
 
 /* Those that can't be tested here too: who wrote one learns of it anyway. */
@@ -247,9 +275,9 @@ static int check_targets(struct selection *s, struct diag *d)
 	int err = 0;
 
 	for (size_t i = 0; i < s->targets_n && !err; i++)
-		err = target_check_probes(s->targets[i], select_knows, s, d);
+		err = select_check_target(s, s->targets[i], d);
 	for (size_t i = 0; i < s->skipped_n && !err; i++)
-		err = target_check_probes(s->skipped_targets[i], select_knows, s, d);
+		err = select_check_target(s, s->skipped_targets[i], d);
 	return err;
 }
 

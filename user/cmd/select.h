@@ -50,7 +50,8 @@ int select_targets(struct selection *s, const struct select_names *targets,
 		   struct diag *d) must_check;
 void selection_done(struct selection *s);
 
-/* For target_check_probes(); arg is the selection. */
-bool select_knows(void *arg, const char *pattern);
+/* target_check_probes() with all of our probes, and the user's own that are selected. */
+int select_check_target(const struct selection *s, const struct target *t,
+			struct diag *d) must_check;
 
 #endif

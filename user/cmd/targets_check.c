@@ -225,6 +225,14 @@ static void check_commands(struct check *c)
 		say("note", "no 'off': what does not cross can be provisional at best");
 }
 
+static void check_steady(const struct check *c)
+{
+	if (c->t->steady_ms)
+		say("steady",
+		    "each round is made twice: at the start, and %u ms after the session's",
+		    c->t->steady_ms);
+}
+
 /* ---- what each probe would be ---- */
 
 static bool is_claimed(const struct target *t, const struct probe_manifest *p)
@@ -237,14 +245,16 @@ static bool is_claimed(const struct target *t, const struct probe_manifest *p)
 static void print_probe(const struct target *t, const struct probe_manifest *p)
 {
 	const struct target_off *off = probe_off(t, p);
+	const char *allowed = probe_allowed(t, p) ? "; what is allowed must answer" : "";
 
 	if (!is_claimed(t, p))
-		say("", "%-20s not claimed  shown, never scored", p->p.name);
+		say("", "%-20s not claimed  shown, never scored%s", p->p.name, allowed);
 	else if (off)
-		say("", "%-20s claimed      compared with off %zu", p->p.name,
-		    (size_t)(off - t->off) + 1);
+		say("", "%-20s claimed      compared with off %zu%s", p->p.name,
+		    (size_t)(off - t->off) + 1, allowed);
 	else
-		say("", "%-20s claimed      provisional at best: no 'off' for it", p->p.name);
+		say("", "%-20s claimed      provisional at best: no 'off' for it%s", p->p.name,
+		    allowed);
 }
 
 static void print_probes(const struct check *c)
@@ -274,7 +284,7 @@ static int check_file(const struct selection *probes, const char *path)
 
 	if (target_load(&t, path, &d))
 		return cmd_fail(&d, EXIT_USAGE);
-	if (target_check_probes(t, select_knows, (void *)(uintptr_t)probes, &d)) {
+	if (select_check_target(probes, t, &d)) {
 		target_free(t);
 		return cmd_fail(&d, EXIT_USAGE);
 	}
@@ -284,6 +294,7 @@ static int check_file(const struct selection *probes, const char *path)
 	check_version(&c);
 	check_expect(&c);
 	check_commands(&c);
+	check_steady(&c);
 	print_probes(&c);
 	if (c.mistakes)
 		code = EXIT_USAGE;

@@ -68,7 +68,12 @@ static const char after_name[] =
 	"# attempt: inferred        # a guest kernel hides the system calls inside\n"
 	"# settle: 10s              # the platform holds packets back for longer than the probes "
 	"wait\n"
-	"# timeout: {start: 60s}    # it takes long to start\n";
+	"# timeout: {start: 60s}    # it takes long to start\n"
+	"# allowed: [\"@http\"]      # its policy lets {allowed} or {allowed_name} through: that "
+	"must "
+	"work\n"
+	"# steady: 5s               # its control comes late: attempt at the start, and after "
+	"that\n";
 
 struct new_args {
 	const char *name, *file;

@@ -59,9 +59,17 @@ void destination_of(const struct ev_probe *p, uint32_t port, enum far_side far, 
 	}
 }
 
-void destination_allowed(const struct ev_probe *p, uint8_t ret_addr[16])
+void destination_allowed(const uint8_t own[16], uint8_t ret_addr[16])
 {
-	constant(p->family == AF_INET6 ? RIG_ALLOWED6 : RIG_ALLOWED4, ret_addr);
+	static const uint8_t none[16];
+	bool v4 = addr_is_v4(own) || !memcmp(own, none, sizeof(none));
+
+	constant(v4 ? RIG_ALLOWED4 : RIG_ALLOWED6, ret_addr);
+}
+
+bool destination_can_be_allowed(const struct ev_probe *p)
+{
+	return p->dest == DEST_FAR || p->channel == CHANNEL_RESOLVER;
 }
 
 void destination_path(enum dest dest, enum far_side far, uint32_t lane, const char *folder,
@@ -83,7 +91,7 @@ void destination_complete(struct ev_trial *t, uint32_t n, const char *folder)
 
 	destination_of(&p, t->dport, t->far, t->lane, n, t->daddr, &t->dport);
 	if (t->arm == ARM_ALLOWED && t->dest == DEST_FAR)
-		destination_allowed(&p, t->daddr);
+		destination_allowed(t->daddr, t->daddr);
 	destination_path(t->dest, t->far, t->lane, folder, t->path);
 }
 

@@ -16,8 +16,13 @@
 void destination_of(const struct ev_probe *p, uint32_t port, enum far_side far, uint32_t lane,
 		    uint32_t n, uint8_t ret_addr[16], uint32_t *ret_port);
 
-/* What a platform's policy may allow, of the address family of p. */
-void destination_allowed(const struct ev_probe *p, uint8_t ret_addr[16]);
+/* What a platform's policy may allow, of the family of a trial's own address; IPv4 where it has
+ * none. */
+void destination_allowed(const uint8_t own[16], uint8_t ret_addr[16]);
+
+/* Whether the probe could go there as well, by address or by name; else it knows but one
+ * destination. */
+bool destination_can_be_allowed(const struct ev_probe *p);
 
 /*
  * Completes a trial: t has arm, far, lane, dest, dport, and a daddr of the family that is wanted.

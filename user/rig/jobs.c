@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/rig/jobs.h"
 
-/* Rounds of one baseline that wait. Those behind a closed lane last longer and go first. */
-enum { QUEUE_CLOSED = 0, QUEUE_OPEN, QUEUES };
+#include "user/rig/destination.h"
+
+/* Rounds of one baseline that wait. Those that last longer go first. */
+enum { QUEUE_LONG = 0, QUEUE_SHORT, QUEUES };
 
 struct queue_of_jobs {
 	struct job *head, *tail;
@@ -46,13 +48,23 @@ const struct target_claim *probe_claim(const struct target *t, const struct prob
 	return target_claim_for(t, p->p.name, p->families, families_of(p));
 }
 
+bool probe_allowed(const struct target *t, const struct probe_manifest *p)
+{
+	return destination_can_be_allowed(&p->p) &&
+	       target_allows(t, p->p.name, p->families, families_of(p));
+}
+
 /* ---- queues ---- */
+
+/* Behind a closed lane a probe waits in vain; for a steady state everybody waits. */
+static bool is_long(const struct job *round)
+{
+	return round->target->lane == TARGET_LANE_CLOSED || round->wait_ms;
+}
 
 static struct queue_of_jobs *queue_of(const struct job *job)
 {
-	bool closed = job->target->lane == TARGET_LANE_CLOSED;
-
-	return &job->base->rounds[closed ? QUEUE_CLOSED : QUEUE_OPEN];
+	return &job->base->rounds[is_long(job) ? QUEUE_LONG : QUEUE_SHORT];
 }
 
 static void push_back(struct queue_of_jobs *q, struct job *job)
@@ -121,6 +133,8 @@ static uint32_t arms_of(const struct jobs_opts *o, const struct target *t,
 
 	if (probe_off(t, p))
 		arms |= 1u << ARM_OFF;
+	if (probe_allowed(t, p))
+		arms |= 1u << ARM_ALLOWED;
 	/* The instrument's own tests are always whole. */
 	return t->role == ROLE_TARGET ? arms & o->arms : arms;
 }
@@ -128,6 +142,12 @@ static uint32_t arms_of(const struct jobs_opts *o, const struct target *t,
 static uint64_t caps_of(const struct target *t, const struct probe_manifest *p)
 {
 	return t->role != ROLE_TARGET && t->uid != 0 ? p->p.caps : 0;
+}
+
+/* With a steady state, one at the start and one that waits, in turn. */
+static uint32_t rounds_of(const struct jobs_opts *o, const struct target *t)
+{
+	return o->repeat * (t->steady_ms ? 2 : 1);
 }
 
 static void add_cell(struct jobs *j, const struct target *t, const struct probe_manifest *p)
@@ -138,11 +158,12 @@ static void add_cell(struct jobs *j, const struct target *t, const struct probe_
 	uint32_t arms = arms_of(j->o, t, p);
 	struct base *base = base_of(j, &key);
 
-	for (uint32_t r = 1; r <= j->o->repeat && arms; r++) {
+	for (uint32_t r = 1; r <= rounds_of(j->o, t) && arms; r++) {
 		struct job *job = add_job(j, base, JOB_ROUND, arms);
 
 		job->target = t;
 		job->repeat = r;
+		job->wait_ms = r % 2 == 0 ? t->steady_ms : 0;
 		base->rounds_left++;
 		push_back(queue_of(job), job);
 	}
@@ -157,7 +178,7 @@ static uint64_t count_trials(const struct jobs_opts *o)
 		for (size_t k = 0; k < o->probes_n; k++) {
 			uint32_t arms = arms_of(o, o->targets[i], o->probes[k]);
 
-			trials += (uint64_t)__builtin_popcount(arms) * o->repeat;
+			trials += (uint64_t)__builtin_popcount(arms) * rounds_of(o, o->targets[i]);
 		}
 	return trials + 2 * o->targets_n * o->probes_n;
 }
@@ -175,7 +196,7 @@ int jobs_new(struct jobs **ret, const struct jobs_opts *o, struct diag *d)
 				(unsigned long long)trials, o->trials_max);
 	j = calloc(1, sizeof(*j));
 	if (j) {
-		j->at = calloc(cells * (2 + (size_t)o->repeat) + 1, sizeof(*j->at));
+		j->at = calloc(cells * (2 + 2 * (size_t)o->repeat) + 1, sizeof(*j->at));
 		j->bases = calloc(cells + 1, sizeof(*j->bases));
 	}
 	if (!j || !j->at || !j->bases) {
@@ -219,15 +240,15 @@ static struct job *candidate(const struct base *b)
 	return b->rounds_left ? NULL : b->last;
 }
 
-/* The longest first: a far side that never answers, then a control outside the sandbox, where a
- * probe waits in vain. What is short fills the gaps. */
+/* The longest first: a far side that never answers, then the rounds that are long. What is short
+ * fills the gaps. */
 static int rank(const struct job *job)
 {
 	if (job->key.far == FAR_DEAF)
 		return 0;
 	if (job->kind == JOB_BASELINE_FIRST)
 		return 1;
-	return job->target && job->target->lane == TARGET_LANE_CLOSED ? 2 : 3;
+	return job->target && is_long(job) ? 2 : 3;
 }
 
 static bool before(const struct job *a, const struct job *b)

@@ -3,8 +3,9 @@
  * What a run consists of, and what of it may run now. Pure: it neither starts nor waits.
  *
  * A job is what one lane does without giving itself to another: a baseline trial, or a round of one
- * cell (on, off, on2). Rounds wait for the first baseline of their probe, uid, capabilities and far
- * side; the last baseline waits for all those rounds.
+ * cell (on, off, on2, allowed). Rounds wait for the first baseline of their probe, uid,
+ * capabilities and far side; the last baseline waits for all those rounds. Where a target has a
+ * steady state, each round is followed by one that waits for it.
  */
 #ifndef SENTINEL_JOBS_H
 #define SENTINEL_JOBS_H
@@ -33,6 +34,7 @@ struct job {
 	struct base_key key;
 	const struct target *target; /* of a round; else NULL */
 	uint32_t repeat;
+	uint32_t wait_ms;   /* with the control on, attempts are made so late; 0: at once */
 	uint32_t arms_left; /* bit = enum arm; whoever starts one takes it out */
 	/* private */
 	struct base *base;
@@ -45,7 +47,7 @@ struct jobs_opts {
 	const struct probe_manifest *const *probes;
 	size_t probes_n;
 	uint32_t repeat;
-	uint32_t arms;	     /* bit = enum arm: which of on, off, on2 are run */
+	uint32_t arms;	     /* bit = enum arm: which of on, off, on2, allowed are run */
 	uint32_t trials_max; /* more are refused */
 };
 
@@ -71,5 +73,8 @@ enum arm job_next_arm(const struct job *job);
 /* How the target's control is loosened for the probe, and what the target says of it; NULL. */
 const struct target_off *probe_off(const struct target *t, const struct probe_manifest *p);
 const struct target_claim *probe_claim(const struct target *t, const struct probe_manifest *p);
+
+/* Whether the far side's allowed destination must answer the probe from inside the target. */
+bool probe_allowed(const struct target *t, const struct probe_manifest *p);
 
 #endif

@@ -12,6 +12,8 @@ enum placeholder {
 	PLACEHOLDER_NETNS,
 	PLACEHOLDER_DIR,
 	PLACEHOLDER_COLLECTOR,
+	PLACEHOLDER_ALLOWED,
+	PLACEHOLDER_ALLOWED_NAME,
 	PLACEHOLDER_PROBE,
 	PLACEHOLDER_CONFINE,
 	PLACEHOLDER_HOME,
@@ -21,8 +23,9 @@ enum placeholder {
 };
 
 #define PLACEHOLDER_LIST                                                                           \
-	"{cmd}, {id}, {netns}, {dir}, {collector}, {probe}, {confine}, {home}, {twin_env} or "     \
-	"{twin_file}"
+	"{cmd}, {id}, {netns}, {dir}, {collector}, {allowed}, {allowed_name}, {probe}, "           \
+	"{confine}, "                                                                              \
+	"{home}, {twin_env} or {twin_file}"
 
 /* The next `{word}` (small letters and '_') in text: where it starts, which it is, and how long it
  * is with its braces. NULL where there is none. Any other brace is itself. */

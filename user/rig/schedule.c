@@ -62,6 +62,7 @@ static int log_cell(struct schedule *s, const struct target *t, const struct pro
 	(void)str_copy(ev.cell.probe, sizeof(ev.cell.probe), p->p.name);
 	ev.cell.claimed = claim && claim->claimed;
 	ev.cell.has_off = probe_off(t, p) != NULL;
+	ev.cell.has_allowed = probe_allowed(t, p);
 	if (claim) {
 		(void)target_source_text(&claim->source, ev.cell.source, sizeof(ev.cell.source));
 		(void)escape_text(ev.cell.quote, sizeof(ev.cell.quote), claim->source.quote,
@@ -86,6 +87,12 @@ static int log_plan(struct schedule *s, struct diag *d)
 
 /* ---- lanes at work ---- */
 
+/* As `on`: with the control where the target has it. */
+static bool control_is_on(enum arm arm)
+{
+	return arm == ARM_ON || arm == ARM_ON2 || arm == ARM_ALLOWED;
+}
+
 static void describe_trial(const struct job *j, enum arm arm, uint32_t lane, struct ev_trial *t)
 {
 	if (j->target)
@@ -94,6 +101,7 @@ static void describe_trial(const struct job *j, enum arm arm, uint32_t lane, str
 	t->arm = arm;
 	t->far = j->key.far;
 	t->repeat = j->repeat;
+	t->wait_ms = control_is_on(arm) ? j->wait_ms : 0;
 	t->lane = lane;
 	t->uid = j->key.uid;
 	t->caps = j->key.caps;
@@ -106,7 +114,7 @@ static void describe_trial(const struct job *j, enum arm arm, uint32_t lane, str
 
 static uint32_t probe_timeout_ms(const struct job *j, enum arm arm)
 {
-	if (arm == ARM_ON || arm == ARM_ON2)
+	if (control_is_on(arm))
 		return j->key.probe->p.window_ms;
 	return j->key.far == FAR_DEAF ? DEAF_TIMEOUT_MS : BASELINE_TIMEOUT_MS;
 }

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 
 #include "user/base/own_words.h"
+#include "user/rig/destination.h"
+#include "user/rig/rig.h"
 
 #define HOLD_MS 20000 /* the session's own limit, should we be gone */
 #define CMD_ARGS 13
@@ -114,13 +116,16 @@ static int expand(const struct session *s, char *const *cmd, const struct part *
 	const struct ev_trial *t = &s->t;
 	char cmd_word[] = "{cmd}";
 	char *const only_cmd[] = { cmd_word, NULL };
-	char id[16], netns[64], collector[ADDR_TEXT_MAX];
+	char id[16], netns[64], collector[ADDR_TEXT_MAX], allowed[ADDR_TEXT_MAX];
+	uint8_t allowed_addr[16];
 	const struct target_vars vars = {
 		.cmd = cmd,
 		.value = { [PLACEHOLDER_ID] = id,
 			   [PLACEHOLDER_NETNS] = netns,
 			   [PLACEHOLDER_DIR] = part->folder[0] ? part->folder : NULL,
 			   [PLACEHOLDER_COLLECTOR] = addr_text(t->daddr, collector),
+			   [PLACEHOLDER_ALLOWED] = allowed,
+			   [PLACEHOLDER_ALLOWED_NAME] = RIG_ALLOWED_NAME,
 			   [PLACEHOLDER_PROBE] = p->bind ? p->bind : p->probe_exe,
 			   [PLACEHOLDER_CONFINE] = p->confine_exe,
 			   [PLACEHOLDER_HOME] = plant->home,
@@ -128,6 +133,8 @@ static int expand(const struct session *s, char *const *cmd, const struct part *
 			   [PLACEHOLDER_TWIN_FILE] = plant->twin_file },
 	};
 
+	destination_allowed(t->daddr, allowed_addr);
+	(void)addr_text(allowed_addr, allowed);
 	(void)str_format(id, sizeof(id), "t%u%s", t->id, part->id_suffix);
 	(void)str_format(netns, sizeof(netns), "/proc/%d/fd/%d", (int)getpid(), s->box);
 	return target_expand(p->run ? p->run : only_cmd, &vars, ret);

@@ -11,6 +11,7 @@
 #define DEFAULT_USER "nobody"
 #define DEFAULT_START_TIMEOUT_MS 10000
 #define SETTLE_MAX_MS 60000 /* a run that waits longer per trial is a mistake in the file */
+#define STEADY_MAX_MS 300000
 #define START_MAX_MS 300000
 
 /* ---- values ---- */
@@ -214,10 +215,9 @@ static int read_expect(struct yaml *y, yaml_node_t *node, void *to)
 
 /* ---- claims and off ---- */
 
-/* Where each pattern of a mapping's `probes` stands. */
-static int read_places(struct yaml *y, yaml_node_t *mapping, struct target_place **ret)
+/* Where each pattern of a list stands. */
+static int read_places(struct yaml *y, yaml_node_t *list, struct target_place **ret)
 {
-	yaml_node_t *list = yaml_value(y, mapping, "probes");
 	size_t n = (size_t)(list->data.sequence.items.top - list->data.sequence.items.start);
 	struct target_place *places = calloc(n, sizeof(*places));
 
@@ -274,7 +274,7 @@ static int read_claim(struct yaml *y, yaml_node_t *node, struct target_claim *c)
 				  "a claim without a source: expected 'source' with document, "
 				  "section, version and quote");
 	if (r >= 0)
-		r = read_places(y, node, &c->places);
+		r = read_places(y, yaml_value(y, node, "probes"), &c->places);
 	return r < 0 ? r : source_default(&c->source);
 }
 
@@ -316,7 +316,7 @@ static int read_off_entry(struct yaml *y, yaml_node_t *node, struct target_off *
 				  "an off entry that loosens nothing: expected 'run' or 'lane'");
 	if (off->lane == TARGET_LANE_INVALID)
 		off->lane = TARGET_LANE_OPEN;
-	return read_places(y, node, &off->places);
+	return read_places(y, yaml_value(y, node, "probes"), &off->places);
 }
 
 static int read_off(struct yaml *y, yaml_node_t *node, void *to)
@@ -336,6 +336,14 @@ static int read_off(struct yaml *y, yaml_node_t *node, void *to)
 		r = read_off_entry(y, yaml_item(y, node, i), &t->off[i]);
 	}
 	return r;
+}
+
+static int read_allowed(struct yaml *y, yaml_node_t *node, void *to)
+{
+	struct target *t = to;
+	int r = read_patterns(y, node, &t->allowed);
+
+	return r < 0 ? r : read_places(y, node, &t->allowed_places);
 }
 
 /* ---- the target ---- */
@@ -419,6 +427,11 @@ static int read_settle(struct yaml *y, yaml_node_t *node, void *to)
 	return yaml_duration(y, node, SETTLE_MAX_MS, to);
 }
 
+static int read_steady(struct yaml *y, yaml_node_t *node, void *to)
+{
+	return yaml_duration(y, node, STEADY_MAX_MS, to);
+}
+
 static int read_start(struct yaml *y, yaml_node_t *node, void *to)
 {
 	return yaml_duration(y, node, START_MAX_MS, to);
@@ -468,9 +481,11 @@ static const struct yaml_key target_keys[] = {
 	{ "run", read_argv, offsetof(struct target, run), "a list of arguments, with \"{cmd}\"" },
 	{ "lane", read_lane, offsetof(struct target, lane), NULL },
 	{ "off", read_off, 0, NULL },
+	{ "allowed", read_allowed, 0, NULL },
 	{ "attempt", read_attempt, offsetof(struct target, inferred), NULL },
 	{ "answer", read_answer, offsetof(struct target, answer), NULL },
 	{ "settle", read_settle, offsetof(struct target, settle_ms), NULL },
+	{ "steady", read_steady, offsetof(struct target, steady_ms), NULL },
 	{ "timeout", read_timeout, offsetof(struct target, start_timeout_ms), NULL },
 	{ "calibrator", read_calibrator, offsetof(struct target, role), NULL },
 	{ "far", read_far, offsetof(struct target, far), NULL },
@@ -559,20 +574,44 @@ static int resolve_commands(struct target *t)
 	return r;
 }
 
-/* What a file may leave out. */
-static int fill_defaults(struct yaml *y, yaml_node_t *root, struct target *t)
+/* What the rig itself stops is nobody's control; what must come of a calibrator is known without
+ * a question more. */
+static int check_role(struct yaml *y, yaml_node_t *root, const struct target *t)
 {
-	char *const none[] = { NULL };
+	static const char *const not_theirs[] = { "allowed", "steady" };
 
-	if (!t->version && !(t->version = argv_copy(none)))
-		return -ENOMEM;
-	if (!t->needs && !(t->needs = argv_copy(none)))
-		return -ENOMEM;
-	/* What the rig itself stops is nobody's control. */
-	if (t->role == ROLE_TARGET && (t->lane == TARGET_LANE_CLOSED || t->far != FAR_ANSWERS))
+	if (t->role == ROLE_TARGET) {
+		if (t->lane != TARGET_LANE_CLOSED && t->far == FAR_ANSWERS)
+			return 0;
 		return yaml_error(y, root,
 				  "'lane: closed' and 'far: deaf' are the calibrators': expected "
 				  "'calibrator' with them");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(not_theirs); i++) {
+		yaml_node_t *value = yaml_value(y, root, not_theirs[i]);
+
+		if (value)
+			return yaml_error(y, value, "'%s' in a calibrator: expected none",
+					  not_theirs[i]);
+	}
+	return 0;
+}
+
+static int none_where_left_out(char ***list)
+{
+	char *const none[] = { NULL };
+
+	if (!*list)
+		*list = argv_copy(none);
+	return *list ? 0 : -ENOMEM;
+}
+
+/* What a file may leave out. */
+static int fill_defaults(struct yaml *y, yaml_node_t *root, struct target *t)
+{
+	if (none_where_left_out(&t->version) || none_where_left_out(&t->needs) ||
+	    none_where_left_out(&t->allowed))
+		return -ENOMEM;
 	for (size_t i = 0; i < t->off_n; i++)
 		if (!t->off[i].run && !(t->off[i].run = argv_copy(t->run)))
 			return -ENOMEM;
@@ -602,6 +641,8 @@ static int parse(struct target *t, const char *text, size_t len, struct diag *d)
 	r = yaml_mapping(&y, root, "a target", target_keys, ARRAY_SIZE(target_keys), t);
 	if (r >= 0)
 		r = check_cmds(&y, root, t);
+	if (r >= 0)
+		r = check_role(&y, root, t);
 	if (r >= 0 && (r = resolve_commands(t)) < 0)
 		(void)diag_set(d, r, t->path, 0, 0, "can't tell which folder this is in: %s",
 			       strerror(-r));
@@ -668,6 +709,8 @@ void target_free(struct target *t)
 	}
 	free(t->claims);
 	free(t->off);
+	target_argv_free(t->allowed);
+	free(t->allowed_places);
 	target_argv_free(t->version);
 	target_argv_free(t->needs);
 	target_argv_free(t->run);

@@ -82,10 +82,14 @@ struct target {
 	enum target_lane lane;
 	struct target_off *off; /* the first match wins */
 	size_t off_n;
+	/* For which probes the policy lets the rig's allowed destination through; may be empty. */
+	char **allowed;
+	struct target_place *allowed_places;
 
 	bool inferred; /* attempt: inferred (the platform runs a guest kernel) */
 	enum target_answer answer;
 	uint32_t settle_ms;	   /* 0: the probe's own window */
+	uint32_t steady_ms;	   /* every second round waits that long; 0: there are none such */
 	uint32_t start_timeout_ms; /* until challenge 1 must have been answered */
 	enum role role;		   /* `calibrator:` makes it other than ROLE_TARGET */
 	enum far_side far;	   /* which far side it is aimed at */
@@ -106,10 +110,20 @@ const struct target_claim *target_claim_for(const struct target *t, const char *
 const struct target_off *target_off_for(const struct target *t, const char *probe,
 					const char *const *families, size_t n);
 
-/* Whether every pattern in claims and off is one that known() knows: a claim that matches no probe
- * would quietly claim nothing. "*" needs no asking. 0, or -EINVAL with d saying which and where. */
-typedef bool (*target_known_fn)(void *arg, const char *pattern);
-int target_check_probes(const struct target *t, target_known_fn known, void *arg,
+/* Whether the target says that an allowed destination must work for the probe. */
+bool target_allows(const struct target *t, const char *probe, const char *const *families,
+		   size_t n);
+
+/* Whether every pattern in claims, off and allowed is one that known() knows: a claim that matches
+ * no probe would quietly claim nothing. In allowed, one must be can_allow() too: of a probe that
+ * could go to an allowed destination. "*" needs no asking. 0, or -EINVAL with d saying which and
+ * where. */
+struct target_knowing {
+	bool (*known)(void *arg, const char *pattern);
+	bool (*can_allow)(void *arg, const char *pattern);
+	void *arg;
+};
+int target_check_probes(const struct target *t, const struct target_knowing *k,
 			struct diag *d) must_check;
 
 /* "DOCUMENT, SECTION, VERSION" into out; cut text ends in "...". Returns out. */
@@ -122,7 +136,8 @@ void target_to_ev(const struct target *t, const char *version, struct ev_target 
 struct target_vars {
 	char *const *cmd; /* {cmd}: the session's argv, NULL-terminated */
 	/* of the others: {id} of the trial, also fit for a file name; {netns} path of the lane's
-	 * box; {dir} a folder of the trial's own; {collector} the far side's address; {probe} path
+	 * box; {dir} a folder of the trial's own; {collector} the far side's address; {allowed},
+	 * {allowed_name} where an allowed destination is, by address and by name; {probe} path
 	 * of the program that the session is; {confine} of sentinel-confine; {home}, {twin_env},
 	 * {twin_file} of what is planted */
 	const char *value[PLACEHOLDER_UNKNOWN];

@@ -52,14 +52,19 @@ const struct target_off *target_off_for(const struct target *t, const char *prob
 	return NULL;
 }
 
+bool target_allows(const struct target *t, const char *probe, const char *const *families, size_t n)
+{
+	return t->allowed && any_matches(t->allowed, probe, families, n);
+}
+
 static int check_patterns(const struct target *t, char *const *patterns,
-			  const struct target_place *places, target_known_fn known, void *arg,
+			  const struct target_place *places, const struct target_knowing *k,
 			  struct diag *d)
 {
 	char text[2 * EV_NAME_MAX];
 
 	for (size_t i = 0; patterns[i]; i++)
-		if (strcmp(patterns[i], "*") != 0 && !known(arg, patterns[i]))
+		if (strcmp(patterns[i], "*") != 0 && !k->known(k->arg, patterns[i]))
 			return diag_set(
 				d, -EINVAL, t->path, places[i].line, places[i].column,
 				"no probe is '%s': expected an id or an '@family' that "
@@ -69,15 +74,30 @@ static int check_patterns(const struct target *t, char *const *patterns,
 	return 0;
 }
 
-int target_check_probes(const struct target *t, target_known_fn known, void *arg, struct diag *d)
+/* Where a probe knows but one destination, allowing that would be the hole itself. */
+static int check_allowed(const struct target *t, const struct target_knowing *k, struct diag *d)
+{
+	int r = check_patterns(t, t->allowed, t->allowed_places, k, d);
+
+	for (size_t i = 0; t->allowed[i] && r >= 0; i++)
+		if (strcmp(t->allowed[i], "*") != 0 && !k->can_allow(k->arg, t->allowed[i]))
+			r = diag_set(d, -EINVAL, t->path, t->allowed_places[i].line,
+				     t->allowed_places[i].column,
+				     "'%s' has no allowed destination: expected probes that go to "
+				     "an address or a name of the far side",
+				     t->allowed[i]);
+	return r;
+}
+
+int target_check_probes(const struct target *t, const struct target_knowing *k, struct diag *d)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < t->claims_n && r >= 0; i++)
-		r = check_patterns(t, t->claims[i].probes, t->claims[i].places, known, arg, d);
+		r = check_patterns(t, t->claims[i].probes, t->claims[i].places, k, d);
 	for (size_t i = 0; i < t->off_n && r >= 0; i++)
-		r = check_patterns(t, t->off[i].probes, t->off[i].places, known, arg, d);
-	return r;
+		r = check_patterns(t, t->off[i].probes, t->off[i].places, k, d);
+	return r < 0 ? r : check_allowed(t, k, d);
 }
 
 /* ---- the capture's view ---- */
@@ -103,6 +123,7 @@ void target_to_ev(const struct target *t, const char *version, struct ev_target 
 		.inferred = t->inferred,
 		.has_on2 = true, /* a command that was run once can be run again */
 		.settle_ms = t->settle_ms,
+		.steady_ms = t->steady_ms,
 	};
 	(void)str_copy(ret->name, sizeof(ret->name), t->name);
 	(void)str_copy(ret->version, sizeof(ret->version), version ? version : "");
