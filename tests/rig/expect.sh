@@ -3,11 +3,13 @@
 # Sourced after lib.sh: what a target's cells must be, by NAME.expect in a folder. A line is a probe, a
 # family or '*', the verdict, and what else must be so; the first that matches counts:
 #
-#   by WORD         what it was stopped by
-#   at A|B          where it was last seen
-#   because REASON  all its reasons, with commas
-#   grade WORD      of an escape
-#   crossed | held  whether it crossed in `on`, where nobody claims that it does not
+#   by WORD             what it was stopped by
+#   at A|B              where it was last seen
+#   because REASON      all its reasons, with commas
+#   grade WORD          of an escape
+#   startup N steady N  rounds that crossed at the start, and in the steady state
+#   allowed WORD        what is allowed: answered or dead
+#   crossed | held      whether it crossed in `on`, where nobody claims that it does not
 
 # The families of each probe, one probe a line.
 "$BUILD/sentinel" probes | awk '/^[^ ]/ { $2 = ""; print }' >"$tmp/families"
@@ -36,6 +38,11 @@ cell_in_words_of() { # run, name, probe, wanted
 		at) got+=$(cell_of "$1" "$2" "$3" '" at \(.stopped_at)"') ;;
 		because) got+=$(cell_of "$1" "$2" "$3" '" because \(.reasons | join(","))"') ;;
 		grade) got+=$(cell_of "$1" "$2" "$3" '" grade \(.grade)"') ;;
+		startup | steady) got+=$(cell_of "$1" "$2" "$3" "\" $word \(.$word.crossed)\"") ;;
+		allowed)
+			got+=$(cell_of "$1" "$2" "$3" \
+				'if .arms.allowed.answered then " allowed answered" else " allowed dead" end')
+			;;
 		crossed | held)
 			got+=$(cell_of "$1" "$2" "$3" \
 				'if .arms.on.crossed then " crossed" else " held" end')

@@ -11,6 +11,7 @@
 # what it did in @DIR@/state, so that a test can assert that the lie was told.
 
 rig_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+reference_folder=$(cd "$rig_folder/../reference-targets" && pwd)
 BUILD=$(realpath "${BUILD:-$rig_folder/../../build}")
 failures=0
 background=()
@@ -292,6 +293,17 @@ held_argument() { # name
 
 	parent=$(awk '$1 == "PPid:" { print $2 }' "/proc/$held_pid/status")
 	tr '\0' '\n' <"/proc/$parent/cmdline" | sed -n "s/^$1=//p"
+}
+
+# The sandboxes of known truth, and what they are made of, beside the others.
+copy_reference() {
+	local file name
+
+	for file in "$reference_folder"/*; do
+		name=$tmp/targets/${file##*/}
+		sed "s|@DIR@|$tmp/targets|g" "$file" >"$name"
+		[ ! -x "$file" ] || chmod 755 "$name"
+	done
 }
 
 copy_targets() {

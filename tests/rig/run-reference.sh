@@ -8,22 +8,10 @@ set -u
 need ip nft perl setpriv
 BUNDLES='' # as big as all others together, and no guard of the judge depends on them
 
-reference=$(cd "$rig_folder/../reference-targets" && pwd)
-
-copy_reference() {
-	local file name
-
-	for file in "$reference"/*; do
-		name=$tmp/targets/${file##*/}
-		sed "s|@DIR@|$tmp/targets|g" "$file" >"$name"
-		[ ! -x "$file" ] || chmod 755 "$name"
-	done
-}
-
 compile refuses
 copy_reference
 names=()
-for file in "$reference"/*.yaml; do
+for file in "$reference_folder"/*.yaml; do
 	name=$(basename "$file" .yaml)
 	[[ -z ${REFERENCE:-} || " $REFERENCE " == *" $name "* ]] || continue
 	names+=("$name")
@@ -39,7 +27,7 @@ done
 run_sentinel reference "${options[@]}"
 run_is reference valid
 for name in "${names[@]}"; do
-	cells_as_expected reference "$reference" "$name"
+	cells_as_expected reference "$reference_folder" "$name"
 done
 replays reference
 finish
