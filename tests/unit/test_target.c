@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "user/rig/need.h"
 #include "user/rig/target.h"
 
 /* Loads text as a file; its path is in path. */
@@ -635,6 +636,20 @@ static void test_available(unused_arg void **state)
 	target_free(t);
 }
 
+/* A kernel without Landlock has none of any ABI, and none has the one that is to come last. */
+static void test_available_landlock(unused_arg void **state)
+{
+	static const char *const never[] = { "landlock:65535", "landlock:", "landlock:0",
+					     "landlock:x" };
+	char found[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(never); i++)
+		assert_int_not_equal(need_find(never[i], found, sizeof(found)), 0);
+	if (need_find("landlock:1", found, sizeof(found)))
+		return;
+	assert_memory_equal(found, "ABI ", 4);
+}
+
 static void test_source_text(unused_arg void **state)
 {
 	struct target_source s = { (char[]){ "doc" }, (char[]){ "sec" }, (char[]){ "1" },
@@ -670,6 +685,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_probes),
 		cmocka_unit_test(test_beside),
 		cmocka_unit_test(test_asked_of_targets),
+		cmocka_unit_test(test_available_landlock),
 	};
 
 	return cmocka_run_group_tests_name("target", tests, NULL, NULL);

@@ -14,6 +14,7 @@
 #include "user/report/text.h"
 #include "user/rig/jobs.h"
 #include "user/rig/launch.h"
+#include "user/rig/need.h"
 #include "user/rig/program.h"
 #include "user/rig/version.h"
 
@@ -51,7 +52,7 @@ static void check_needs(struct check *c)
 	char path[PATH_MAX], a[SHOWN_MAX], b[SHOWN_MAX];
 
 	for (char *const *need = c->t->needs; *need; need++) {
-		if (!program_find(*need, NULL, path, sizeof(path))) {
+		if (!need_find(*need, path, sizeof(path))) {
 			say("needs", "%s: %s", shown(a, *need), shown(b, path));
 			continue;
 		}

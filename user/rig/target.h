@@ -67,7 +67,7 @@ struct target {
 	uint8_t digest[EV_DIGEST_BYTES]; /* SHA-256 of the file's bytes */
 
 	char **version; /* command whose first line of output names the version; may be empty */
-	char **needs;	/* commands that must be there; may be empty */
+	char **needs;	/* what must be there (need.h); may be empty */
 	char *user;
 	uid_t uid; /* of user, in the initial user namespace */
 	gid_t gid;
@@ -155,8 +155,8 @@ void target_argv_free(char **argv); /* a NULL-terminated list and its strings; N
 /* Paths of all *.yaml in dir, sorted by name, NULL-terminated; target_argv_free() frees them. */
 int targets_find(const char *dir, char ***ret_paths) must_check;
 
-/* Whether all that the target needs is in PATH (or there, where it is a path). If not, the first
- * that is missing is in missing. */
+/* Whether all that the target needs is here (need.h). If not, the first that is missing is in
+ * missing. */
 bool target_available(const struct target *t, char *missing, size_t n);
 
 #endif

@@ -2,7 +2,7 @@
 /* What a run asks of a loaded target: matching, expanding, finding. */
 #include <limits.h>
 
-#include "user/rig/program.h"
+#include "user/rig/need.h"
 #include "user/rig/target.h"
 
 /* ---- patterns ---- */
@@ -253,7 +253,7 @@ bool target_available(const struct target *t, char *missing, size_t n)
 	char path[PATH_MAX];
 
 	for (char *const *need = t->needs; *need; need++)
-		if (program_find(*need, NULL, path, sizeof(path))) {
+		if (need_find(*need, path, sizeof(path))) {
 			(void)str_copy(missing, n, *need);
 			return false;
 		}
