@@ -30,7 +30,9 @@ flock -s "$copies/in-use" sleep 60 &
 background+=($!)
 wait_until 'the lock' sh -c "! flock -nx $copies/in-use true"
 
-run_sentinel honest -t unshare-net -t "$(target of-my-own)" -p "$probes/bash-tcp.yaml" \
+make_given open nobody 'namespaces: [user], uid: 65534' 'unshare, --user, --' 'unshare, --user, --'
+echo 'allowed: [bash-tcp, sh-udp]' >>"$(target open)"
+run_sentinel honest -t unshare-net -t "$(target of-my-own)" -t "$(target open)" -p "$probes/bash-tcp.yaml" \
 	-p "$probes/sh-udp.yaml" -p "$probes/bash-tcp6.yaml" -p "$probes/perl-icmp.yaml" -p tcp-connect
 run_is honest valid
 for probe in bash-tcp sh-udp; do
@@ -41,6 +43,8 @@ for probe in bash-tcp sh-udp; do
 		"$(cell_of honest unshare-net $probe .stopped_by)" no-route
 	is "honest: $probe: its answer came back" \
 		"$(cell_of honest claims-all-blocks-nothing $probe .arms.on.answered)" true
+	is "honest: $probe: it was answered where a policy may let it through" \
+		"$(cell_of honest open $probe .arms.allowed.answered)" true
 	is "honest: $probe: its own view" "$(cell_of honest claims-all-blocks-nothing $probe .probe_view)" \
 		answered
 done

@@ -24,7 +24,7 @@ done
 for name in "${names[@]}"; do
 	options+=(-t "$(target "$name")")
 done
-run_sentinel reference "${options[@]}"
+run_sentinel reference --lanes 20 "${options[@]}"
 run_is reference valid
 for name in "${names[@]}"; do
 	cells_as_expected reference "$reference_folder" "$name"
