@@ -86,6 +86,12 @@ check 'an allowed destination, and a steady state' 0 'steady +each round is made
 is 'an allowed destination: of the probes that could go there' \
 	"$(sed -nE 's/^ +([^ ]+) .*; what is allowed must answer$/\1/p' "$tmp/out" |
 		grep -cE '^(tcp-connect|dns-resolver|metadata-gcp|unix-path|env-credential)$')" 2
+holds 'an allowed destination that the policy is not told' grep -q "note .*'allowed', and neither" "$tmp/out"
+edit 's/^run: .unshare/run: [unshare, "--setgroups={allowed_name}"/'
+check 'the same the other way round' 0 "note .*{allowed_name} in 'run', and no 'allowed'"
+edit "s/^run: .unshare/run: [unshare, '--setgroups={allowed}'/; \$a allowed: ['*']\nsteady: 1500ms"
+check 'both' 0 'ready to be run'
+holds 'both: no such note' test "$(grep -c 'note .*{allowed}' "$tmp/out")" -eq 0
 "$sentinel" targets --json "$tmp/checked.yaml" >"$tmp/out"
 is 'targets --json: both' "$(jq -c '[.allowed, .steady_ms]' "$tmp/out")" '[["*"],1500]'
 edit "\$a allowed: [udp-send, '@metadata']"

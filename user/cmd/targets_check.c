@@ -226,6 +226,28 @@ static void check_commands(struct check *c)
 		say("note", "no 'off': what does not cross can be provisional at best");
 }
 
+/* By address or by name. */
+static bool names_allowed(char *const *words)
+{
+	for (; *words; words++)
+		if (strstr(*words, "{allowed}") || strstr(*words, "{allowed_name}"))
+			return true;
+	return false;
+}
+
+/* What nobody tells the policy, it lets through only by chance. */
+static void check_allowed(const struct check *c)
+{
+	bool told = names_allowed(c->t->run);
+
+	if (c->t->allowed[0] && !told)
+		say("note", "'allowed', and neither {allowed} nor {allowed_name} in 'run': the "
+			    "policy must let them through all the same");
+	if (!c->t->allowed[0] && told)
+		say("note", "{allowed} or {allowed_name} in 'run', and no 'allowed': nobody asks "
+			    "whether it works");
+}
+
 static void check_steady(const struct check *c)
 {
 	if (c->t->steady_ms)
@@ -295,6 +317,7 @@ static int check_file(const struct selection *probes, const char *path)
 	check_version(&c);
 	check_expect(&c);
 	check_commands(&c);
+	check_allowed(&c);
 	check_steady(&c);
 	print_probes(&c);
 	if (c.mistakes)
