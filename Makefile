@@ -174,6 +174,7 @@ UNIT_LIBS_test_correlate := judge decode
 UNIT_LIBS_test_forbidden := judge decode
 UNIT_LIBS_test_channels := judge decode
 UNIT_LIBS_test_canary_call := judge decode
+UNIT_LIBS_test_late_log := judge decode
 UNIT_LIBS_test_shared := judge decode
 UNIT_LIBS_test_resolver_again := judge decode
 UNIT_LIBS_test_secrets := judge decode

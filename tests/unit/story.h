@@ -215,6 +215,8 @@ static inline void trial(struct run *r, struct part p)
 	tell_session(r, &t, &p, own_cell);
 	r->now += MS;
 	end_arm(r, &t);
+	if (t.arm == ARM_BASELINE_LAST && t.far == FAR_ANSWERS && r->s->after_last)
+		r->s->after_last(r, &t);
 	r->now += MS;
 	canary(r, t.id, SNT_HOOK_BOUNDARY, !(on && r->s->canary_b_after));
 	canary(r, t.id, SNT_HOOK_WORLD, true);

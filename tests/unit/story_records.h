@@ -43,7 +43,8 @@ struct story {
 	/* In place of the way's own scenes; on to last are of the target's cell, and its baseline.
 	 */
 	scene_fn before, on, off, on2, steady, allowed, first, last;
-	scene_fn after; /* the target's rounds, with its last trial */
+	scene_fn after;	     /* the target's rounds, with its last trial */
+	scene_fn after_last; /* the last baseline is over */
 	bool unclaimed, no_off, inferred, has_allowed, closed;
 	uint64_t caps; /* of the target's trials, which its baselines have not */
 	uint32_t steady_ms, repeat;

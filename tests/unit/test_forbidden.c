@@ -223,6 +223,17 @@ static void late_token(struct run *r, const struct ev_trial *t unused_arg)
 	received_token(r, &r->crossed, IPPROTO_TCP);
 }
 
+/* A's record of it comes by a slower way than the log. */
+static void late_token_first(struct run *r, const struct ev_trial *t)
+{
+	uint64_t now = r->now;
+
+	late_token(r, t);
+	r->now = now - 5 * MS;
+	on_loopback(r, &r->crossed, token_line(r->crossed.token));
+	r->now = now;
+}
+
 static void late_noise(struct run *r, const struct ev_trial *t unused_arg)
 {
 	received(r, &r->crossed, IPPROTO_TCP, "jr5Q", 4);
@@ -394,6 +405,11 @@ static void later(void **state unused_arg)
 		  RUN_VALID },
 		{ "its token, which A had seen on its way",
 		  { .way = &loopback, .on2 = loopback_taken_and_kept, .after = late_token },
+		  VERDICT_INCONCLUSIVE,
+		  R(CONTROL_LEFT_OPEN),
+		  RUN_VALID },
+		{ "its token, which A tells of later",
+		  { .way = &loopback, .on2 = loopback_closed_and_kept, .after = late_token_first },
 		  VERDICT_INCONCLUSIVE,
 		  R(CONTROL_LEFT_OPEN),
 		  RUN_VALID },

@@ -769,7 +769,9 @@ int assemble(struct correlate *c, bool damaged, struct run_result *ret)
 	check_answers(c);
 	plants_settle(c);
 	count_canaries(c);
-	err = quotes_settle(c);
+	err = late_logs_settle(c);
+	if (!err)
+		err = quotes_settle(c);
 	if (!err)
 		err = shared_settle(c);
 	if (err)

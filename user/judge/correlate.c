@@ -98,6 +98,7 @@ void correlate_free(struct correlate *c)
 	free(c->decoys.at);
 	free(c->losses.at);
 	free(c->unexplained.at);
+	free(c->late_logs.at);
 	free(c->quotes.at);
 	free(c->shared.at);
 	free(c->by_dest.slots);

@@ -109,6 +109,7 @@ struct trial_state {
 	int refused;		 /* errno of a refused decisive call, 0 = none */
 	bool straight;		 /* an attempt at its own destination, through nobody's hands */
 	bool established;	 /* a TCP connection to its destination was made */
+	bool log_late;		 /* the collector's log has it, after the arm */
 	bool token_inside;	 /* its token on its way to a forbidden listener */
 	bool packet_a, packet_b; /* its own packets seen inside / at B */
 	bool packet_elsewhere;	 /* ... on a device that is neither that nor the lane's */
@@ -162,6 +163,13 @@ struct quote_state {
 	uint8_t payload[128];
 };
 
+/* A line in a forbidden listener's log that came after its trial. */
+struct late_log {
+	struct unexplained_state unexplained; /* what it is unless it proves to be its trial's */
+	uint32_t trial;
+	bool another; /* ... was at work in its lane */
+};
+
 /* A frame at W to a destination that several trials had, by a socket of nobody's. */
 struct shared_state {
 	struct unexplained_state unexplained; /* what it is unless it proves to be one's */
@@ -196,6 +204,7 @@ struct correlate {
 	LIST(struct loss_state) losses;
 	LIST(struct unexplained_state) unexplained;
 	LIST(struct quote_state) quotes;
+	LIST(struct late_log) late_logs;
 	struct start_error start_errors[START_ERRORS_MAX];
 	uint32_t start_errors_n;
 	LIST(struct shared_state) shared;
@@ -264,6 +273,12 @@ bool resolver_asks_again(const struct correlate *c, const struct trial_state *t,
 /* Whether a frame at W is a lane's resolver asking for what the target at work there lets through
  * by name, and for nothing else. */
 bool resolver_asks_for_allowed(struct correlate *c, const struct packet *p, const struct ev *ev);
+
+/* late_log.c: ev has t's token, and t is over; another: ... is at work. 0; -ENOSPC where no more
+ * can be kept; -ENOMEM. Once all is known, the lines are their trials', or unexplained. */
+int late_log_keep(struct correlate *c, struct trial_state *t, const struct ev *ev,
+		  bool another) must_check;
+int late_logs_settle(struct correlate *c) must_check;
 
 /* quote.c: 0 where the ICMP error may yet be explained; -ENOENT where not; -ENOMEM. Once the key is
  * known, those that are not join the unexplained frames. */

@@ -146,15 +146,6 @@ static void matched_at_tap(void *arg, uint32_t trial, enum match_form form unuse
 	resolver_asked(c, t, c->now_packet, c->now);
 }
 
-/* The log has no sender: after the arm it only confirms what the tap found to be the trial's, or A,
- * while no other sandbox is at work that could have read the token. */
-static bool is_too_late(const struct correlate *c, const struct trial_state *t, const struct ev *ev)
-{
-	if (!t->end_ns || ev->time_ns <= t->end_ns || t->token_tap)
-		return false;
-	return !ev->received.forbidden || !t->token_inside || another_runs(c, t, ev);
-}
-
 static void matched_in_log(void *arg, uint32_t trial, enum match_form form unused_arg)
 {
 	struct correlate *c = arg;
@@ -170,9 +161,9 @@ static void matched_in_log(void *arg, uint32_t trial, enum match_form form unuse
 		c->now_elsewhere = true;
 		return;
 	}
-	if (GUARD(LOG_TOO_LATE, is_too_late(c, t, c->now))) {
-		t->elsewhere |= r->forbidden; /* no tap at W says so */
-		c->now_elsewhere = true;
+	if (t->end_ns && c->now->time_ns > t->end_ns) {
+		if (late_log_keep(c, t, c->now, another_runs(c, t, c->now)))
+			t->elsewhere = c->now_elsewhere = true;
 		return;
 	}
 	t->token_log = true;
