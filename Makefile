@@ -184,6 +184,7 @@ UNIT_LIBS_test_shared_dest := judge decode
 UNIT_LIBS_test_evjson := record
 UNIT_LIBS_test_capture := record
 UNIT_LIBS_test_bundle := record
+UNIT_LIBS_test_helper := rig
 UNIT_LIBS_test_target := rig
 UNIT_LIBS_test_jobs := rig
 UNIT_LIBS_test_probe_file := rig probes

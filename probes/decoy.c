@@ -7,7 +7,7 @@
 
 int decoy_run(int in, int out)
 {
-	static const char ready[] = STAND_IN_READY "\n";
+	static const char ready[] = SESSION_LINE_READY "\n";
 	char data[256];
 	ssize_t n;
 

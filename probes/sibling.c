@@ -18,7 +18,6 @@
 #include "probes/lines.h"
 #include "user/base/log.h"
 #include "user/base/mac.h"
-#include "user/base/session_line.h"
 
 #define CALLERS_MAX 4
 #define CALLER_SILENT_MS 2000 /* then the next one gets its place */
@@ -74,7 +73,7 @@ static void say_ready(struct sibling *s)
 	char address[INET_ADDRSTRLEN], text[128];
 
 	own_address(address);
-	(void)str_format(text, sizeof(text), STAND_IN_READY "%s%s\n", address[0] ? " at=" : "",
+	(void)str_format(text, sizeof(text), SESSION_LINE_READY "%s%s\n", address[0] ? " at=" : "",
 			 address);
 	if (write_all(s->out, text, strlen(text)))
 		s->over = true;

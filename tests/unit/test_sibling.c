@@ -144,7 +144,7 @@ static void test_serves(void **state unused_arg)
 	say(c.in, SECRET "\n");
 	expect_alive(&c, 1, CHALLENGE1, before);
 	hear(c.out, line);
-	assert_memory_equal(line, STAND_IN_READY, sizeof(STAND_IN_READY) - 1);
+	assert_memory_equal(line, SESSION_LINE_READY, sizeof(SESSION_LINE_READY) - 1);
 
 	/* More callers than it has places for, the first ones silent. */
 	for (size_t i = 0; i < ARRAY_SIZE(callers); i++)

@@ -10,6 +10,8 @@
  *
  * One line each. One space between the fields, in this order, nothing left out. What a line means
  * is checked by the daemon (mac.h); here only its form is.
+ *
+ * Who is there beside a session says SENTINEL1:ready, perhaps with " at=ADDRESS" behind it.
  */
 #ifndef SENTINEL_BASE_SESSION_LINE_H
 #define SENTINEL_BASE_SESSION_LINE_H
@@ -18,6 +20,7 @@
 #include "user/base/util.h"
 
 #define SESSION_LINE_PREFIX "SENTINEL1:"
+#define SESSION_LINE_READY SESSION_LINE_PREFIX "ready"
 #define SESSION_VIEW_MAX 64  /* bytes of view with its NUL */
 #define SESSION_LINE_MAX 480 /* bytes of the longest line, newline and NUL included */
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/rig/helper.h"
 
+#define READ_MAX_AT_ONCE (64 * 1024) /* of its output, before the lanes get their turn */
+
 static void wait_for(struct helper *h, uint32_t ms)
 {
 	h->waited_for = true;
@@ -61,9 +63,9 @@ static void take_line(struct helper *h)
 		return;
 	}
 	h->line[h->line_len] = '\0';
-	ready = memmem(h->line, h->line_len, HELPER_READY, sizeof(HELPER_READY) - 1);
+	ready = memmem(h->line, h->line_len, SESSION_LINE_READY, sizeof(SESSION_LINE_READY) - 1);
 	if (ready)
-		take_ready(h, ready + sizeof(HELPER_READY) - 1);
+		take_ready(h, ready + sizeof(SESSION_LINE_READY) - 1);
 }
 
 static void take(struct helper *h, const char *data, size_t n)
@@ -81,10 +83,11 @@ static void take(struct helper *h, const char *data, size_t n)
 
 void helper_step(struct helper *h)
 {
+	size_t total = 0;
 	char data[4096];
 	ssize_t n;
 
-	while (h->waited_for) {
+	while (h->waited_for && total < READ_MAX_AT_ONCE) {
 		if (mono_ns() >= h->deadline_ns) {
 			h->waited_for = false;
 			return;
@@ -94,10 +97,12 @@ void helper_step(struct helper *h)
 			continue;
 		if (n < 0 && errno == EAGAIN)
 			return;
-		if (n <= 0)
+		if (n <= 0) {
 			h->waited_for = false;
-		else
-			take(h, data, (size_t)n);
+			return;
+		}
+		total += (size_t)n;
+		take(h, data, (size_t)n);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a trial needs beside its session, in its cgroup and under its uid, and started before it: a
- * process that is ready once it says so on a line of its own, and perhaps proves itself alive, by
+ * process that is ready once it says so, anywhere in a line, and perhaps proves itself alive, by
  * the lines of a session.
  */
 #ifndef SENTINEL_RIG_HELPER_H
@@ -10,8 +10,7 @@
 #include "user/base/session_line.h"
 #include "user/rig/launch.h"
 
-#define HELPER_READY "SENTINEL1:ready" /* anywhere in its output; perhaps " at=ADDRESS" behind */
-#define HELPER_START_MAX_MS 10000      /* a sandbox may have to start around it */
+#define HELPER_START_MAX_MS 10000 /* a sandbox may have to start around it */
 #define HELPER_ANSWER_MAX_MS 2000
 
 struct helper {
@@ -34,8 +33,8 @@ void helper_start(struct helper *h, const struct launch_opts *o, const char *say
  * or was asked before. */
 void helper_challenge(struct helper *h, const char *line);
 
-/* Reads what it printed, all of it hostile; never blocks. It is waited for no more once it did what
- * was asked, ended, or its time is over. */
+/* Reads what it printed, all of it hostile; never blocks, and leaves what is more than one turn's.
+ * It is waited for no more once it did what was asked, ended, or its time is over. */
 void helper_step(struct helper *h);
 
 /* Kills it; its heirs are the cgroup's matter. A zeroed one and a done one are fine. */
