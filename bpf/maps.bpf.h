@@ -87,6 +87,15 @@ struct {
 	__type(value, __u32);
 } snt_trials __weak SEC(".maps");
 
+/* Thread groups that ended of late. Filled by snt_exit_live, before 6.16 only. LRU, since only the
+ * last microseconds count. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct snt_ended);
+	__type(value, __u32);
+} snt_ended __weak SEC(".maps");
+
 /* Thread -> number of the system call it is in. Filled at sys_enter, deleted at sys_exit and at the
  * thread's exit. Not LRU: an evicted entry would look like seccomp's answer. */
 struct {

@@ -26,6 +26,13 @@ struct snt_owner {
 	__u32 _pad;
 };
 
+/* A thread group, now and ever. */
+struct snt_ended {
+	__u32 tgid;
+	__u32 _pad;
+	__u64 start_ns;
+};
+
 struct snt_argv0 {
 	char text[SNT_ARGV_MAX];
 };

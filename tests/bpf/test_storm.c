@@ -32,7 +32,8 @@
 #define SOCKETS 10000
 #define CALLS 300000
 #define THREADS 16
-#define DEATHS 100   /* processes of so many threads that die at once, each way */
+#define DEATHS 200   /* processes of so many threads that die at once, each way */
+#define EXECS 50     /* ... that become another program */
 #define TIDY_MS 3000 /* for the last dead to be released */
 
 /* ---- the session's side ---- */
@@ -163,9 +164,9 @@ static int be_crowd(void *(*most)(void *), void *(*one)(void *))
 	return 0;
 }
 
-static int crowds(void *(*most)(void *), void *(*one)(void *))
+static int crowds(int n, void *(*most)(void *), void *(*one)(void *))
 {
-	for (int i = 0; i < DEATHS; i++) {
+	for (int i = 0; i < n; i++) {
 		pid_t pid = fork();
 		int bad;
 
@@ -180,17 +181,17 @@ static int crowds(void *(*most)(void *), void *(*one)(void *))
 
 static int do_killed(void)
 {
-	return crowds(stay_in_call, kill_all);
+	return crowds(DEATHS, stay_in_call, kill_all);
 }
 
 static int do_ended(void)
 {
-	return crowds(end_thread, end_thread);
+	return crowds(DEATHS, end_thread, end_thread);
 }
 
 static int do_execs(void)
 {
-	return crowds(stay_in_call, exec_in_thread);
+	return crowds(EXECS, stay_in_call, exec_in_thread);
 }
 
 static int do_few(void)
@@ -454,8 +455,8 @@ static void test_execs(void **state)
 
 	(void)state;
 	storm("execs", 0, c);
-	check_lives(c, DEATHS);
-	assert_int_equal(2 * (DEATHS + 1), c[SNT_HOOK_EXEC].seen); /* and its environment */
+	check_lives(c, EXECS);
+	assert_int_equal(2 * (EXECS + 1), c[SNT_HOOK_EXEC].seen); /* and its environment */
 }
 
 /* Entries of nobody, so that room is left for `room` more. Numbers beyond the largest pid. */
