@@ -22,6 +22,7 @@ RIGTEST := $(patsubst tests/rig/%.c,%,$(wildcard tests/rig/test_*.c))
 RIGSCRIPTS := $(wildcard tests/rig/sabotage-*.sh tests/rig/blame-*.sh tests/rig/life-*.sh tests/rig/probe-*.sh tests/rig/run-*.sh)
 GOLDEN := $(wildcard tests/golden/*.sh)
 FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+KERNELS := $(patsubst tests/kernels/%.facts,%,$(wildcard tests/kernels/*.facts))
 MAN := $(patsubst user/man/%.scd,%,$(wildcard user/man/*.scd))
 
 # ---- tools and flags ----------------------------------------------------------------------------
@@ -58,7 +59,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 .SECONDARY:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all run check check-unit check-bpf check-rig check-golden mutants fuzz lint format man \
+.PHONY: all run check check-unit check-bpf check-rig check-golden check-kernels mutants fuzz lint format man \
 	install clean help deps
 
 all: $(PROGRAMS:%=$(O)/%) man $(O)/policies
@@ -296,6 +297,10 @@ check-rig: all unit rigtest
 	$(Q)$(AS_ROOT) rm -rf $(BUNDLES)
 	$(Q)$(RUN_TESTS) --rig $(RIG_TESTS)
 
+# Older kernels, in machines that qemu makes.
+check-kernels: all bpftest
+	$(Q)$(RUN_TESTS) --kernel $(KERNELS)
+
 # Each fuzzer for a while, by clang's libFuzzer. What it finds worth keeping goes to
 # $(O)/libfuzzer/corpus, an input that fails to $(O)/libfuzzer/NAME-*.
 FUZZ_SECONDS ?= 30
@@ -332,6 +337,7 @@ help:
 		'make check     set up, build, and run every test' \
 		'make           build into $$O (default build/)' \
 		'make check-unit, check-bpf, check-golden, check-rig   one kind of them' \
+		'make check-kernels   the kernel side and a run on older kernels, under qemu' \
 		'make fuzz      each fuzzer for FUZZ_SECONDS (default 30), with clang' \
 		'make mutants   remove each guard of the judge in turn; a test must notice each' \
 		'make lint      the checks of the text alone' \

@@ -62,6 +62,7 @@ wanted() {
 		libcmocka-dev libldns-dev | unit tests, and the oracle of the DNS parser
 		iproute2 nftables mount procps perl openssl strace jq | tests on the rig
 		tcpdump tshark | tests that captures open elsewhere
+		qemu-system-x86 busybox-static cpio xz-utils | tests on older kernels
 		clang-format cppcheck shellcheck codespell | lint
 	LIST
 }
