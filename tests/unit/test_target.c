@@ -307,6 +307,9 @@ static const struct {
 	{ "user: no-such-user\n", "1:7: 'no-such-user' is no user of this machine: expected a name "
 				  "that getent passwd knows" },
 	{ "needs: bwrap\n", "1:8: 'bwrap' stands where a list of commands is expected" },
+	{ "needs: [sh, 'landlock:four']\n",
+	  "1:13: 'landlock:four' is no need: expected a command, or landlock:N with the ABI that "
+	  "is needed" },
 	{ "version: [a, '{id}']\n",
 	  "1:14: a placeholder '{id}' here: expected none, there is no trial yet" },
 

@@ -8,20 +8,35 @@
 
 static const char landlock[] = "landlock:";
 
-static int find_landlock(const char *wanted, char *ret, size_t n)
+static bool is_landlock(const char *need)
 {
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-	uint32_t least;
-	int err = parse_u32(wanted, 1, UINT16_MAX, &least);
+	return !strncmp(need, landlock, sizeof(landlock) - 1);
+}
 
-	if (err)
+static int landlock_abi(const char *need, uint32_t *ret)
+{
+	return parse_u32(need + sizeof(landlock) - 1, 1, UINT16_MAX, ret);
+}
+
+bool need_is_valid(const char *need)
+{
+	uint32_t abi;
+
+	return !is_landlock(need) || !landlock_abi(need, &abi);
+}
+
+static int find_landlock(const char *need, char *ret, size_t n)
+{
+	uint32_t least;
+	long abi;
+
+	if (landlock_abi(need, &least))
 		return -EINVAL;
+	abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 	return abi < (long)least ? -ENOENT : str_format(ret, n, "ABI %ld", abi);
 }
 
 int need_find(const char *need, char *ret, size_t n)
 {
-	if (!strncmp(need, landlock, sizeof(landlock) - 1))
-		return find_landlock(need + sizeof(landlock) - 1, ret, n);
-	return program_find(need, NULL, ret, n);
+	return is_landlock(need) ? find_landlock(need, ret, n) : program_find(need, NULL, ret, n);
 }

@@ -5,11 +5,12 @@
 
 #include "user/base/util.h"
 
-/*
- * need: the name or path of a command, or `landlock:N`, Landlock with ABI N or later. ret of size
- * n: where the command is, or what the kernel has. 0, -ENOENT where it is not here, -EINVAL where N
- * is no number, -ENAMETOOLONG.
- */
+/* Whether it is one: the name or path of a command, or `landlock:N`, Landlock with ABI N or
+ * later. */
+bool need_is_valid(const char *need);
+
+/* ret of size n: where the command is, or what the kernel has. 0, -ENOENT where it is not here,
+ * -EINVAL where it is no need, -ENAMETOOLONG. */
 int need_find(const char *need, char *ret, size_t n) must_check;
 
 #endif

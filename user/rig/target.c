@@ -6,6 +6,7 @@
 #include <openssl/sha.h>
 #include <pwd.h>
 
+#include "user/rig/need.h"
 #include "user/rig/yaml.h"
 
 #define DEFAULT_USER "nobody"
@@ -82,6 +83,18 @@ static int check_fixed_arg(struct yaml *y, yaml_node_t *item, const char *text)
 			  (int)MIN(len, 64u), at);
 }
 
+static int check_need(struct yaml *y, yaml_node_t *item, const char *text)
+{
+	char kind[80];
+
+	if (need_is_valid(text))
+		return check_fixed_arg(y, item, text);
+	return yaml_error(y, item,
+			  "%s is no need: expected a command, or landlock:N with the ABI that is "
+			  "needed",
+			  yaml_kind(item, kind, sizeof(kind)));
+}
+
 static int read_patterns(struct yaml *y, yaml_node_t *node, void *to)
 {
 	return read_text_list(y, node, "probes", 1, check_pattern, to);
@@ -99,7 +112,7 @@ static int read_version_argv(struct yaml *y, yaml_node_t *node, void *to)
 
 static int read_needs(struct yaml *y, yaml_node_t *node, void *to)
 {
-	return read_text_list(y, node, "commands", 0, check_fixed_arg, to);
+	return read_text_list(y, node, "commands", 0, check_need, to);
 }
 
 static int read_bool(struct yaml *y, yaml_node_t *node, void *to)
