@@ -6,7 +6,7 @@
 #ifndef SENTINEL_PROBES_CANARY_H
 #define SENTINEL_PROBES_CANARY_H
 
-/* connect() by TCP to this network's own loopback. */
+/* connect() by TCP to the discard port of this network's own loopback; waits for nothing. */
 void canary_connect(void);
 
 #endif

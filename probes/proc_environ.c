@@ -10,47 +10,53 @@
 
 #include <sys/types.h>
 
-/* Of a machine with more, the newest: the decoy was started just before us. */
 #define PIDS_MAX 4096
 
+/* How far each was numbered before us: the decoy was started just then. A number beyond ours was
+ * given before the numbers began anew, and is as far as can be (modulo 2^32). */
 struct pids {
-	uint32_t at[PIDS_MAX];
+	uint32_t before[PIDS_MAX];
 	size_t n;
 };
 
-static int newest_first(const void *a, const void *b)
+static int nearest_first(const void *a, const void *b)
 {
 	const uint32_t *x = a, *y = b;
 
-	return (*x < *y) - (*x > *y);
+	return (*x > *y) - (*x < *y);
 }
 
-static int list_pids(struct pids *p)
+/* The kernel lists them in ascending order: of too many, the nearest before us overwrite others. */
+static void list_pids(struct pids *p, uint32_t self)
 {
 	cleanup_dir DIR *dir = opendir("/proc");
 	const struct dirent *e;
+	size_t seen = 0;
+	uint32_t pid;
 
-	p->n = 0;
-	if (!dir)
-		return -errno;
-	while (p->n < PIDS_MAX && (e = readdir(dir)))
-		if (parse_u32(e->d_name, 1, INT32_MAX, &p->at[p->n]) == 0)
-			p->n++;
-	qsort(p->at, p->n, sizeof(p->at[0]), newest_first);
-	return 0;
+	while (dir && (e = readdir(dir))) {
+		if (parse_u32(e->d_name, 1, INT32_MAX, &pid))
+			continue;
+		if (pid > self && seen >= PIDS_MAX)
+			break;
+		p->before[seen++ % PIDS_MAX] = self - pid;
+	}
+	p->n = MIN(seen, (size_t)PIDS_MAX);
+	qsort(p->before, p->n, sizeof(p->before[0]), nearest_first);
 }
 
 void probe_proc_environ(const struct probe_attempt *a, struct probe_outcome *ret)
 {
 	int err = search_file(a, "/proc/self/environ", ret);
+	const uint32_t self = (uint32_t)getpid();
 	struct pids p;
 
 	search_bytes(a, a->twin, strlen(a->twin), ret);
-	(void)!list_pids(&p);
+	list_pids(&p, self);
 	for (size_t i = 0; i < p.n && !ret->has_secret && mono_ns() < a->deadline_ns; i++) {
 		char path[64];
 
-		(void)str_format(path, sizeof(path), "/proc/%u/environ", p.at[i]);
+		(void)str_format(path, sizeof(path), "/proc/%u/environ", self - p.before[i]);
 		(void)search_file(a, path, ret);
 	}
 	search_outcome(ret, err);

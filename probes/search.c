@@ -20,15 +20,19 @@ int search_file(const struct probe_attempt *a, const char *path, struct probe_ou
 	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	char data[SEARCH_MAX];
 	size_t len = 0;
-	ssize_t n = 1;
 
 	if (fd < 0)
 		return -errno;
-	while (n > 0 && len < sizeof(data)) {
-		n = read(fd, data + len, sizeof(data) - len);
-		if (n < 0 && errno != EINTR)
+	while (len < sizeof(data)) {
+		ssize_t n = read(fd, data + len, sizeof(data) - len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
 			return -errno;
-		len += n > 0 ? (size_t)n : 0;
+		if (!n)
+			break;
+		len += (size_t)n;
 	}
 	search_bytes(a, data, len, ret);
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sentinel-probe: what runs inside a sandbox. One static program, no file, no environment: it must
- * work in an empty root, under any uid.
+ * sentinel-probe: what runs inside a sandbox. One static program that needs no file and no
+ * variable: it must work in an empty root, under any uid.
  */
 #include "probes/session_run.h"
 
@@ -27,8 +27,9 @@ int main(int argc, char **argv)
 		return sibling_run(argv[2], argv[3], STDIN_FILENO, STDOUT_FILENO);
 	if (session_args_parse(argc, argv, &args, why, sizeof(why)) < 0) {
 		log_error("%s", why);
-		log_info("usage: sentinel-probe " SNT_SESSION_PREFIX "NONCE probe=NAME to=ADDRESS "
-			 "port=N challenge=HEX timeout_ms=N hold_ms=N");
+		log_info("usage: sentinel-probe " SNT_SESSION_PREFIX
+			 "NONCE probe=NAME challenge=HEX "
+			 "timeout_ms=N hold_ms=N [to=ADDRESS port=N | to=unix:PATH]...");
 		return EXIT_BAD_ARGUMENTS;
 	}
 	err = session_run(&args, STDIN_FILENO, STDOUT_FILENO);

@@ -158,7 +158,9 @@ static int check_destination(const struct session_args *a, unsigned int seen, ch
 		return 0;
 	}
 	if (!family) /* a secret goes nowhere */
-		return 0;
+		return has_key(seen, "to") || has_key(seen, "port")
+			       ? refuse(why, n, name, "want no 'to' and no 'port'")
+			       : 0;
 	if (a->path[0] || !has_key(seen, "to") || !has_key(seen, "port"))
 		return refuse(why, n, name, "want an address in 'to', and a 'port'");
 	if (!a->command && addr_is_v4(a->to) != (family == AF_INET))

@@ -131,9 +131,7 @@ static struct caller *place_for_caller(struct sibling *s)
 
 static void accept_caller(struct sibling *s, struct caller *c)
 {
-	struct sockaddr_in peer; /* whoever it is */
-	socklen_t len = sizeof(peer);
-	int fd = accept4(s->listener, (struct sockaddr *)&peer, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0)
 		return;
@@ -225,7 +223,7 @@ int sibling_run(const char *port, const char *challenge, int in, int out)
 	int err = start(&s, port, challenge);
 
 	if (err) {
-		log_error("cannot listen at port '%s': %s", port, strerror(-err));
+		log_error("cannot be a sibling at port '%s': %s", port, strerror(-err));
 		return EXIT_FAILURE;
 	}
 	for (size_t i = 0; i < CALLERS_MAX; i++)

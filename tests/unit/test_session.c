@@ -306,6 +306,9 @@ static void test_args_destination(void **state unused_arg)
 		{ { TO("tcp-connect"), "to=unix:/x", NULL }, "want an address" },
 		{ { TO("tcp-connect"), "to=127.0.0.1", NULL }, "and a 'port'" },
 		{ { TO("tcp-connect"), "port=1", NULL }, "want an address" },
+		{ { TO("env-credential"), NULL }, NULL },
+		{ { TO("env-credential"), "to=127.0.0.1", NULL }, "want no 'to'" },
+		{ { TO("env-credential"), "port=1", NULL }, "want no 'to'" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
