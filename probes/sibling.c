@@ -94,15 +94,14 @@ static bool obey(void *arg, const char *line)
 static bool answer(void *arg, const char *line)
 {
 	static const char prefix[] = MAC_TOKEN_PREFIX;
-	uint8_t token[MAC_NONCE_BYTES], mac[MAC_BYTES], key[MAC_BYTES] = { 0 };
+	uint8_t token[MAC_NONCE_BYTES], mac[MAC_BYTES];
 	char hex[2 * MAC_BYTES + 1], text[sizeof(MAC_ANSWER_PREFIX) + sizeof(hex) + 1];
 	const struct caller *to = arg;
 
 	if (strncmp(line, prefix, sizeof(prefix) - 1) != 0 ||
 	    hex_decode(token, sizeof(token), line + sizeof(prefix) - 1))
 		return true;
-	memcpy(key, to->of->secret, sizeof(to->of->secret));
-	mac_answer(key, token, mac);
+	mac_sibling_answer(to->of->secret, token, mac);
 	hex_encode(hex, mac, sizeof(mac));
 	(void)str_format(text, sizeof(text), MAC_ANSWER_PREFIX "%s\n", hex);
 	(void)!send(to->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -94,14 +94,26 @@ void mac_ran(const uint8_t nonce[MAC_NONCE_BYTES], const uint8_t challenge[MAC_N
 	mac_moment(nonce, "ran", challenge, instance, ret);
 }
 
-void mac_answer(const uint8_t key[MAC_BYTES], const uint8_t token[MAC_NONCE_BYTES],
-		uint8_t ret[MAC_BYTES])
+static void answer_by(const uint8_t *key, size_t key_len, const uint8_t token[MAC_NONCE_BYTES],
+		      uint8_t ret[MAC_BYTES])
 {
 	struct message m = { .len = 0 };
 
 	message_add(&m, "answer", 6);
 	message_add(&m, token, MAC_NONCE_BYTES);
-	hmac_sha256(key, MAC_BYTES, m.bytes, m.len, ret);
+	hmac_sha256(key, key_len, m.bytes, m.len, ret);
+}
+
+void mac_answer(const uint8_t key[MAC_BYTES], const uint8_t token[MAC_NONCE_BYTES],
+		uint8_t ret[MAC_BYTES])
+{
+	answer_by(key, MAC_BYTES, token, ret);
+}
+
+void mac_sibling_answer(const uint8_t secret[MAC_NONCE_BYTES], const uint8_t token[MAC_NONCE_BYTES],
+			uint8_t ret[MAC_BYTES])
+{
+	answer_by(secret, MAC_NONCE_BYTES, token, ret);
 }
 
 static void mac_planted(const uint8_t key[MAC_BYTES], const char *label,

@@ -9,6 +9,9 @@
  *   secret = first 16 bytes of HMAC-SHA256(run key, "secret" | nonce); its harmless twin: "twin"
  *   plant  = HMAC-SHA256(secret or twin, "plant" | challenge1 | instance)
  *
+ * The sandbox beside a trial's own (DEST_SIBLING) has neither nonce nor run key: of it, alive and
+ * answer are made with the trial's secret in their place.
+ *
  * The nonce (16 bytes) and the challenges travel in argv and on stdin, so alive and ran only tie
  * lines to one instance and one moment; they grant nothing. The run key is known to the daemon and
  * the far side alone: answer proves that the far side was reached, plant that the secret was read.
@@ -37,6 +40,8 @@ void mac_ran(const uint8_t nonce[MAC_NONCE_BYTES], const uint8_t challenge[MAC_N
 	     const uint8_t instance[MAC_NONCE_BYTES], uint8_t ret[MAC_BYTES]);
 void mac_answer(const uint8_t key[MAC_BYTES], const uint8_t token[MAC_NONCE_BYTES],
 		uint8_t ret[MAC_BYTES]);
+void mac_sibling_answer(const uint8_t secret[MAC_NONCE_BYTES], const uint8_t token[MAC_NONCE_BYTES],
+			uint8_t ret[MAC_BYTES]);
 
 /* What is planted for a trial: 16 bytes each. */
 void mac_secret(const uint8_t key[MAC_BYTES], const uint8_t nonce[MAC_NONCE_BYTES],

@@ -606,13 +606,14 @@ static int judge_one(const struct correlate *c, const struct ev_cell *cell, bool
 static void answer_of(const struct correlate *c, const struct trial_state *t,
 		      uint8_t ret[EV_MAC_BYTES])
 {
-	uint8_t key[EV_MAC_BYTES] = { 0 };
+	uint8_t secret[EV_NONCE_BYTES];
 
-	if (probe_of(c, t->t.probe)->dest != DEST_SIBLING)
-		memcpy(key, c->end.key, sizeof(key));
-	else
-		mac_secret(c->end.key, t->t.nonce, key);
-	mac_answer(key, t->t.token, ret);
+	if (probe_of(c, t->t.probe)->dest != DEST_SIBLING) {
+		mac_answer(c->end.key, t->t.token, ret);
+		return;
+	}
+	mac_secret(c->end.key, t->t.nonce, secret);
+	mac_sibling_answer(secret, t->t.token, ret);
 }
 
 static void check_sibling(const struct correlate *c, struct trial_state *t)
