@@ -11,6 +11,7 @@
 
 #define BASELINE_TIMEOUT_MS 1000 /* nothing is in the way there: 1000 times a round trip */
 #define DEAF_TIMEOUT_MS 300	 /* ... and here nobody will ever answer */
+#define BASELINE_START_TIMEOUT_MS 10000
 #define POLL_MAX_MS 50
 
 struct slot { /* a lane */
@@ -119,31 +120,48 @@ static uint32_t probe_timeout_ms(const struct job *j, enum arm arm)
 	return j->key.far == FAR_DEAF ? DEAF_TIMEOUT_MS : BASELINE_TIMEOUT_MS;
 }
 
-static int start_arm(struct schedule *s, uint32_t lane, struct diag *d)
+static char *const *command_of(const struct job *j, const struct target_off *loosened)
 {
-	struct slot *slot = &s->lanes[lane];
-	struct job *j = slot->job;
-	const struct target_off *off = j->target ? probe_off(j->target, j->key.probe) : NULL;
-	enum arm arm = job_next_arm(j);
-	bool loosened = arm == ARM_OFF && off;
-	struct session_plan p = {
+	if (!j->target)
+		return NULL;
+	return loosened ? loosened->run : j->target->run;
+}
+
+static bool lane_is_closed(const struct job *j, const struct target_off *loosened)
+{
+	return j->target && (loosened ? loosened->lane : j->target->lane) == TARGET_LANE_CLOSED;
+}
+
+static struct session_plan plan_of(struct schedule *s, const struct job *j, enum arm arm,
+				   const struct target_off *loosened)
+{
+	const struct probe_manifest *probe = j->key.probe;
+
+	return (struct session_plan){
 		.folders = &s->folders,
-		.probe_exe =
-			j->key.probe->session_exe ? j->key.probe->session_exe : s->o->probe_exe,
-		.bind = j->key.probe->bind,
-		.own = j->key.probe->own,
+		.probe_exe = probe->session_exe ? probe->session_exe : s->o->probe_exe,
+		.bind = probe->bind,
+		.own = probe->own,
 		.confine_exe = s->o->confine_exe,
-		.run = !j->target ? NULL
-		       : loosened ? off->run
-				  : j->target->run,
+		.run = command_of(j, loosened),
 		.uid = j->key.uid,
 		.gid = j->key.gid,
 		.canary = j->target && j->target->expect & EXPECT_REFUSED_CONNECT,
 		.timeout_ms = probe_timeout_ms(j, arm),
-		.name = destination_name(&j->key.probe->p, arm, j->key.far),
-		.start_timeout_ms = j->target ? j->target->start_timeout_ms : 10000,
+		.name = destination_name(&probe->p, arm, j->key.far),
+		.start_timeout_ms =
+			j->target ? j->target->start_timeout_ms : BASELINE_START_TIMEOUT_MS,
 	};
-	bool closed = j->target && (loosened ? off->lane : j->target->lane) == TARGET_LANE_CLOSED;
+}
+
+static int start_arm(struct schedule *s, uint32_t lane, struct diag *d)
+{
+	struct slot *slot = &s->lanes[lane];
+	struct job *j = slot->job;
+	enum arm arm = job_next_arm(j);
+	const struct target_off *loosened =
+		j->target && arm == ARM_OFF ? probe_off(j->target, j->key.probe) : NULL;
+	const struct session_plan p = plan_of(s, j, arm, loosened);
 	cleanup_fd int cgroup = -1, box = -1;
 	struct ev ev = { .type = EV_TRIAL };
 	struct client_planted planted;
@@ -151,7 +169,8 @@ static int start_arm(struct schedule *s, uint32_t lane, struct diag *d)
 
 	j->arms_left &= ~(1u << arm);
 	describe_trial(j, arm, lane, &ev.trial_new);
-	err = client_trial_new(s->client, &ev, closed, &planted, &cgroup, &box, d);
+	err = client_trial_new(s->client, &ev, lane_is_closed(j, loosened), &planted, &cgroup, &box,
+			       d);
 	if (err)
 		return err;
 	return session_start(&slot->session, s->client, &ev.trial_new, &planted, &p, cgroup, box,
