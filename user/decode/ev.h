@@ -90,6 +90,7 @@ enum role { /* of a target in a run */
 #define EXPECT_NS_UTS (1u << 4)
 #define EXPECT_NS_IPC (1u << 5)
 #define EXPECT_NS_CGROUP (1u << 6)
+#define EXPECT_NS_ALL 0x7fu
 #define EXPECT_NNP (1u << 7)	 /* no_new_privs as given */
 #define EXPECT_SECCOMP (1u << 8) /* seccomp mode as given */
 #define EXPECT_UID (1u << 9)	 /* uid as given */
@@ -98,7 +99,6 @@ enum role { /* of a target in a run */
 #define EXPECT_REFUSED_CONNECT (1u << 10)
 #define REFUSED_CONNECT_ADDR INADDR_LOOPBACK
 #define REFUSED_CONNECT_PORT 9
-#define EXPECT_NS_ALL 0x7fu
 
 /* How the owner was found; the best that was there. */
 enum owner {

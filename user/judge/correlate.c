@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/judge/correlate.h"
 
-#include <sys/socket.h>
+#include <netinet/in.h>
 
 #include "user/base/mac.h"
 #include "user/judge/correlate_state.h"
@@ -276,10 +276,12 @@ static void see_exec(struct correlate *c, const struct ev *ev)
 /* The session's call that a sandbox must refuse, for which nothing else shows that it is one. */
 static bool is_canary_call(const struct ev_call *call)
 {
-	static const uint8_t to[16] = { [10] = 0xff, 0xff, 127, 0, 0, 1 };
+
+	const uint32_t to = htonl(REFUSED_CONNECT_ADDR);
 
 	return !strcmp(call->name, "connect") && call->family == AF_INET &&
-	       call->dport == REFUSED_CONNECT_PORT && !memcmp(call->daddr, to, sizeof(to));
+	       call->dport == REFUSED_CONNECT_PORT && addr_is_v4(call->daddr) &&
+	       !memcmp(call->daddr + 12, &to, sizeof(to));
 }
 
 static bool see_canary_call(struct correlate *c, const struct ev *ev)
