@@ -38,7 +38,8 @@ static const char after_name[] =
 	"user: nobody\n"
 	"\n"
 	"# What the kernel must see of a process inside, so that another one is not taken for it:\n"
-	"# namespaces (of mnt, net, pid, user, uts, ipc, cgroup), uid, no_new_privs, seccomp.\n"
+	"# namespaces (of mnt, net, pid, user, uts, ipc, cgroup), uid, no_new_privs, seccomp,\n"
+	"# refused (a call that it refuses: connect).\n"
 	"expect: {namespaces: [net, user], uid: 65534}\n"
 	"\n"
 	"# What the platform promises, in its own words. The first entry that matches a probe\n"
@@ -69,9 +70,8 @@ static const char after_name[] =
 	"# settle: 10s              # the platform holds packets back for longer than the probes "
 	"wait\n"
 	"# timeout: {start: 60s}    # it takes long to start\n"
-	"# allowed: [\"@http\"]      # its policy lets {allowed} or {allowed_name} through: that "
-	"must "
-	"work\n"
+	"# allowed: [\"@http\"]       # its policy lets {allowed} or {allowed_name} through: that "
+	"must work\n"
 	"# steady: 5s               # its control comes late: attempt at the start, and after "
 	"that\n";
 

@@ -24,8 +24,7 @@ enum placeholder {
 
 #define PLACEHOLDER_LIST                                                                           \
 	"{cmd}, {id}, {netns}, {dir}, {collector}, {allowed}, {allowed_name}, {probe}, "           \
-	"{confine}, "                                                                              \
-	"{home}, {twin_env} or {twin_file}"
+	"{confine}, {home}, {twin_env} or {twin_file}"
 
 /* The next `{word}` (small letters and '_') in text: where it starts, which it is, and how long it
  * is with its braces. NULL where there is none. Any other brace is itself. */

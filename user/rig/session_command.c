@@ -30,8 +30,8 @@ static void add_arg(struct session_argv *a, const char *fmt, ...)
 	a->argv[a->n] = NULL;
 }
 
-/* Where the attempt goes. */
-/* A sibling says itself where it is; who says nothing is at the trial's address. */
+/* Where the attempt goes. A sibling says itself where it is; one that says nothing is at the
+ * trial's address. */
 static void add_destination(struct session_argv *a, const struct session *s)
 {
 	bool says = s->t.dest == DEST_SIBLING && s->helper.has_at;
