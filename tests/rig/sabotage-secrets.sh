@@ -31,6 +31,7 @@ is "the exit code" "$code" 1
 cell_is secrets honest env-credential contained
 is "honest: off crossed" "$(cell_of secrets honest env-credential .arms.off.crossed)" true
 cell_is secrets passes-all env-credential escaped
+holds "the table says what was reached" grep -q 'It read the secret that was planted for it' "$tmp/secrets.out"
 # Whoever drops everything may have dropped the secret by accident: it could not have read a thing.
 cell_is secrets drops-both env-credential inconclusive no-attempt-seen
 # The off arm must have it.

@@ -23,6 +23,8 @@ is "the exit code" "$code" 1
 cell_is siblings closed sibling contained
 is "closed: off crossed" "$(cell_of siblings closed sibling .arms.off.crossed)" true
 cell_is siblings shared sibling escaped
+holds "the table says what was reached" \
+	grep -q 'What it sent reached a listener that no sandbox may reach' "$tmp/siblings.out"
 is "shared: its grade" "$(cell_of siblings shared sibling .grade)" payload
 for lie in "${lies[@]}"; do
 	holds "$lie: the lie was told" test "$(said "sibling-$lie")" -ge 2

@@ -623,6 +623,26 @@ static void test_explain(unused_arg void **state)
 	explain("verdict-explain.swollen.txt", &cells[0], lines, ARRAY_SIZE(lines), false);
 }
 
+/* What an escape reached is said of each, also where all else is the same. */
+static void test_goals(unused_arg void **state)
+{
+	struct cell_result cells[CELLS_MAX];
+	struct run_result r = good_run(cells);
+	uint32_t n = r.cells_n;
+
+	n = add_row(cells, n, ROLE_TARGET, "leaky", VERDICT_ESCAPED);
+	cells[n - 2].goal = GOAL_LISTENER;
+	cells[n - 1].goal = GOAL_SECRET;
+	r.cells_n = n;
+	assert_says(&r, EXIT_ESCAPED,
+		    "leaky / tcp-connect, tcp6-connect: ESCAPED\n"
+		    "    What it sent reached the far side.\n"
+		    "leaky / udp-send: ESCAPED\n"
+		    "    What it sent reached a listener that no sandbox may reach.\n"
+		    "leaky / dns-udp-direct: ESCAPED\n"
+		    "    It read the secret that was planted for it.\n");
+}
+
 static void test_states(unused_arg void **state)
 {
 	static const struct {
@@ -724,15 +744,16 @@ static void test_full(unused_arg void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),	    cmocka_unit_test(test_mixed),
-		cmocka_unit_test(test_many),	    cmocka_unit_test(test_rejected),
-		cmocka_unit_test(test_hostile),	    cmocka_unit_test(test_swollen),
-		cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_exit_line),
-		cmocka_unit_test(test_not_made),    cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_letters),	    cmocka_unit_test(test_explain),
-		cmocka_unit_test(test_states),	    cmocka_unit_test(test_baseline),
-		cmocka_unit_test(test_calibrators), cmocka_unit_test(test_color),
-		cmocka_unit_test(test_printable),   cmocka_unit_test(test_full),
+		cmocka_unit_test(test_good),	 cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_many),	 cmocka_unit_test(test_rejected),
+		cmocka_unit_test(test_hostile),	 cmocka_unit_test(test_swollen),
+		cmocka_unit_test(test_nothing),	 cmocka_unit_test(test_exit_line),
+		cmocka_unit_test(test_not_made), cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_letters),	 cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_goals),	 cmocka_unit_test(test_states),
+		cmocka_unit_test(test_baseline), cmocka_unit_test(test_calibrators),
+		cmocka_unit_test(test_color),	 cmocka_unit_test(test_printable),
+		cmocka_unit_test(test_full),
 	};
 
 	return cmocka_run_group_tests_name("report", tests, NULL, NULL);

@@ -567,6 +567,13 @@ static void describe_start(const struct correlate *c, struct cell_result *r)
 				       c->start_errors[i].text);
 }
 
+static enum goal goal_of(const struct ev_probe *probe)
+{
+	if (probe->channel == CHANNEL_SECRET)
+		return GOAL_SECRET;
+	return probe->forbidden ? GOAL_LISTENER : GOAL_FAR_SIDE;
+}
+
 static int judge_one(const struct correlate *c, const struct ev_cell *cell, bool self_test,
 		     bool damaged, struct cell_result *r)
 {
@@ -580,6 +587,7 @@ static int judge_one(const struct correlate *c, const struct ev_cell *cell, bool
 	(void)str_copy(r->target, sizeof(r->target), cell->target);
 	(void)str_copy(r->probe, sizeof(r->probe), cell->probe);
 	(void)str_copy(r->source, sizeof(r->source), cell->source);
+	r->goal = goal_of(probe_of(c, cell->probe));
 	r->steady_ms = target->steady_ms;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct trial_state *on = find_trial(c, cell, ARM_ON, i + 1);

@@ -104,9 +104,17 @@ struct arm_result {
 	uint64_t records[VERDICT_RECORDS_MAX]; /* epb_packetid of what crossed */
 };
 
+/* What an attempt that crossed has reached. */
+enum goal {
+	GOAL_FAR_SIDE = 0,
+	GOAL_LISTENER, /* one that no sandbox may reach, on this side of W */
+	GOAL_SECRET,   /* planted */
+};
+
 struct cell_result {
 	char target[EV_NAME_MAX], probe[EV_NAME_MAX];
 	enum role role;
+	enum goal goal;
 	bool claimed;
 	struct judgement judgement;
 	enum vantage stopped_at;

@@ -47,7 +47,7 @@ static bool needs_words(const struct run_result *r, const struct cell_result *c)
 
 static bool same_words(const struct cell_result *a, const struct cell_result *b)
 {
-	return !strcmp(a->target, b->target) && a->role == b->role &&
+	return !strcmp(a->target, b->target) && a->role == b->role && a->goal == b->goal &&
 	       a->judgement.verdict == b->judgement.verdict &&
 	       a->judgement.reasons == b->judgement.reasons &&
 	       a->judgement.grade == b->judgement.grade && !strcmp(a->via, b->via) &&
@@ -56,13 +56,26 @@ static bool same_words(const struct cell_result *a, const struct cell_result *b)
 	       !strcmp(states_text(a), states_text(b));
 }
 
+static const char *escape_sentence(const struct cell_result *c)
+{
+	if (c->judgement.grade == GRADE_SIGNAL)
+		return "Its packets, without payload, reached the far side.";
+	switch (c->goal) {
+	case GOAL_LISTENER:
+		return "What it sent reached a listener that no sandbox may reach.";
+	case GOAL_SECRET:
+		return "It read the secret that was planted for it.";
+	case GOAL_FAR_SIDE:
+		break;
+	}
+	return "What it sent reached the far side.";
+}
+
 static const char *verdict_sentence(const struct cell_result *c)
 {
 	switch (c->judgement.verdict) {
 	case VERDICT_ESCAPED:
-		return c->judgement.grade == GRADE_SIGNAL
-			       ? "Its packets, without payload, reached the far side."
-			       : "What it sent reached the far side.";
+		return escape_sentence(c);
 	case VERDICT_PROVISIONAL:
 		return "It did not cross, but this platform has no way to loosen its control for "
 		       "comparison.";
