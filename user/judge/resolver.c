@@ -107,9 +107,9 @@ static bool declares_allowed(struct correlate *c, uint32_t lane)
 
 bool resolver_asks_for_allowed(struct correlate *c, const struct packet *p, const struct ev *ev)
 {
-	if (GUARD(QUESTION_FROM_ELSEWHERE, !is_from_host(p, ev->lane)))
+	if (GUARD(ALLOWED_FROM_ELSEWHERE, !is_from_host(p, ev->lane)))
 		return false;
-	if (GUARD(QUESTION_NOT_DECLARED, !declares_allowed(c, ev->lane)))
+	if (GUARD(ALLOWED_NOT_DECLARED, !declares_allowed(c, ev->lane)))
 		return false;
-	return !GUARD(QUESTION_NOT_ALLOWED, !asks_for_allowed(p));
+	return !GUARD(ALLOWED_OTHER_QUESTION, !asks_for_allowed(p));
 }
