@@ -403,6 +403,7 @@ static const struct probe_manifest manifests[] = {
 		       .window_ms = WINDOW_LOCAL_MS,
 		       .step = "/environ",
 		       .planted_env = true,
+		       .planted_beside = true,
 		       .builtin = true },
 		.families = { "@credential" },
 		.about = "a credential in the environment of another process of the same user",

@@ -21,8 +21,8 @@ int main(int argc, char **argv)
 	log_open("sentinel-probe", LOG_INFO_, false);
 	if (signal(SIGPIPE, SIG_IGN) == SIG_ERR)
 		log_warn("cannot ignore SIGPIPE: %s", strerror(errno));
-	if (argc == 2 && !strcmp(argv[1], "decoy"))
-		return decoy_run(STDIN_FILENO, STDOUT_FILENO);
+	if (argc == 4 && !strcmp(argv[1], "decoy"))
+		return decoy_run(argv[2], argv[3], STDIN_FILENO, STDOUT_FILENO);
 	if (argc == 4 && !strcmp(argv[1], "sibling"))
 		return sibling_run(argv[2], argv[3], STDIN_FILENO, STDOUT_FILENO);
 	if (session_args_parse(argc, argv, &args, why, sizeof(why)) < 0) {

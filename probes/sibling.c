@@ -2,10 +2,6 @@
 /*
  * The far side of the probe `sibling`: a service in another sandbox of the same target, on all of
  * its addresses. It answers a token as a far side would, by a key that is this trial's secret.
- *
- * That it is there counts for the verdict, since nobody reaches who is not: it proves itself alive
- * as a session does (session_line.h), once it listens, and again when it is challenged; with the
- * secret in the nonce's place.
  */
 #include "probes/stand_in.h"
 
@@ -30,23 +26,13 @@ struct caller {
 };
 
 struct sibling {
-	int in, out, listener;
-	uint8_t secret[MAC_NONCE_BYTES], challenge[MAC_NONCE_BYTES], instance[MAC_NONCE_BYTES];
+	struct stand_in is;
+	int in, listener;
+	uint8_t challenge[MAC_NONCE_BYTES];
 	struct line told;
 	struct caller callers[CALLERS_MAX];
 	bool over;
 };
-
-static void say_alive(struct sibling *s, int which, const uint8_t challenge[MAC_NONCE_BYTES])
-{
-	struct session_line l = { .kind = which == 1 ? SESSION_LINE_ALIVE1 : SESSION_LINE_ALIVE2 };
-	char text[SESSION_LINE_MAX];
-
-	memcpy(l.instance, s->instance, sizeof(l.instance));
-	mac_alive(s->secret, which, challenge, s->instance, l.mac);
-	if (session_line_format(text, sizeof(text), &l) || write_all(s->out, text, strlen(text)))
-		s->over = true;
-}
 
 /* The first that is no loopback's; "" where there is none. */
 static void own_address(char ret[INET_ADDRSTRLEN])
@@ -75,19 +61,17 @@ static void say_ready(struct sibling *s)
 	own_address(address);
 	(void)str_format(text, sizeof(text), SESSION_LINE_READY "%s%s\n", address[0] ? " at=" : "",
 			 address);
-	if (write_all(s->out, text, strlen(text)))
+	if (write_all(s->is.out, text, strlen(text)))
 		s->over = true;
 }
 
 static bool obey(void *arg, const char *line)
 {
-	static const char challenge[] = "challenge ";
-	uint8_t bytes[MAC_NONCE_BYTES];
+	uint8_t challenge[MAC_NONCE_BYTES];
 	struct sibling *s = arg;
 
-	if (!strncmp(line, challenge, sizeof(challenge) - 1) &&
-	    hex_decode(bytes, sizeof(bytes), line + sizeof(challenge) - 1) == 0)
-		say_alive(s, 2, bytes);
+	if (stand_in_challenge(line, challenge) && stand_in_say_alive(&s->is, 2, challenge))
+		s->over = true;
 	return !s->over;
 }
 
@@ -101,7 +85,7 @@ static bool answer(void *arg, const char *line)
 	if (strncmp(line, prefix, sizeof(prefix) - 1) != 0 ||
 	    hex_decode(token, sizeof(token), line + sizeof(prefix) - 1))
 		return true;
-	mac_sibling_answer(to->of->secret, token, mac);
+	mac_sibling_answer(to->of->is.secret, token, mac);
 	hex_encode(hex, mac, sizeof(mac));
 	(void)str_format(text, sizeof(text), MAC_ANSWER_PREFIX "%s\n", hex);
 	(void)!send(to->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -197,7 +181,7 @@ static int read_secret(struct sibling *s)
 	if (n == sizeof(line))
 		return -EINVAL;
 	line[n] = '\0';
-	return hex_decode(s->secret, sizeof(s->secret), line);
+	return hex_decode(s->is.secret, sizeof(s->is.secret), line);
 }
 
 static int start(struct sibling *s, const char *port, const char *challenge)
@@ -208,7 +192,7 @@ static int start(struct sibling *s, const char *port, const char *challenge)
 	if (!err)
 		err = hex_decode(s->challenge, sizeof(s->challenge), challenge);
 	if (!err)
-		err = random_bytes(s->instance, sizeof(s->instance));
+		err = random_bytes(s->is.instance, sizeof(s->is.instance));
 	if (!err)
 		err = read_secret(s);
 	if (err)
@@ -219,7 +203,7 @@ static int start(struct sibling *s, const char *port, const char *challenge)
 
 int sibling_run(const char *port, const char *challenge, int in, int out)
 {
-	struct sibling s = { .in = in, .out = out };
+	struct sibling s = { .is.out = out, .in = in };
 	int err = start(&s, port, challenge);
 
 	if (err) {
@@ -228,7 +212,7 @@ int sibling_run(const char *port, const char *challenge, int in, int out)
 	}
 	for (size_t i = 0; i < CALLERS_MAX; i++)
 		s.callers[i].fd = -1;
-	say_alive(&s, 1, s.challenge);
+	s.over = stand_in_say_alive(&s.is, 1, s.challenge) != 0;
 	say_ready(&s);
 	while (!s.over)
 		serve_once(&s);

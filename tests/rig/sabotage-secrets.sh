@@ -79,4 +79,18 @@ cell_is environ apart proc-environ contained
 is "apart: off crossed" "$(cell_of environ apart proc-environ .arms.off.crossed)" true
 cell_is environ own-alone proc-environ escaped
 replays environ
+# That process is ended, before the session begins or behind its attempt: who is not there was hidden by
+# nobody.
+make_given decoy-gone nobody 'uid: 65534' "$tmp/targets/ends-decoy, gone" env
+make_given decoy-later nobody 'uid: 65534, no_new_privs: true' \
+	"$tmp/targets/ends-decoy, later, \"{confine}\", \"--hide={home}\", --" env
+run_sentinel ended -p proc-environ -t "$(target decoy-gone)" -t "$(target decoy-later)"
+run_is ended valid
+for way in gone later; do
+	is "$way: decoys ended, in on and on2" "$(said "ends-decoy-$way")" 2
+	is "$way: on crossed" "$(cell_of ended "decoy-$way" proc-environ .arms.on.crossed)" false
+	is "$way: off crossed" "$(cell_of ended "decoy-$way" proc-environ .arms.off.crossed)" true
+	cell_is ended "decoy-$way" proc-environ inconclusive sandbox-not-alive on2-missing
+done
+replays ended
 finish

@@ -124,14 +124,15 @@ static inline void fill_trial(struct run *r, struct ev_trial *t, const struct pa
 		r->s->way->place(t);
 }
 
-/* The sandbox beside the trial's, alive before the session starts or after its attempt. */
+/* The sandbox, or the process, beside the trial's, alive before the session starts or after its
+ * attempt. */
 static inline void sibling_alive(struct run *r, const struct ev_trial *t, int which,
 				 uint8_t instance, bool wrong)
 {
 	struct ev ev = { .type = EV_ANSWER };
 	uint8_t secret[EV_NONCE_BYTES];
 
-	if (t->dest != DEST_SIBLING || t->far == FAR_DEAF)
+	if ((t->dest != DEST_SIBLING && !r->s->way->probe.planted_beside) || t->far == FAR_DEAF)
 		return;
 	ev.answer.trial = t->id;
 	ev.answer.which = EV_ANSWER_SIBLING + (uint32_t)which - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The service that a sandbox beside offers: who it says that it is, and whom it answers. */
+/* Who stands beside a session: who they say that they are, and whom they answer. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>
@@ -15,9 +15,11 @@
 
 #include "probes/stand_in.h"
 #include "user/base/mac.h"
+#include "user/base/planted.h"
 #include "user/base/session_line.h"
 
 #define SECRET "00112233445566778899aabbccddeeff"
+#define NONCE "ffeeddccbbaa99887766554433221100"
 #define CHALLENGE1 "11111111111111111111111111111111"
 #define CHALLENGE2 "22222222222222222222222222222222"
 #define TOKEN "0123456789abcdef0123456789abcdef"
@@ -40,6 +42,7 @@ static uint16_t free_port(void)
 	return ntohs(at.sin_port);
 }
 
+/* A sibling; or, where there is no port, a decoy. */
 static struct child start(const char *port, const char *challenge)
 {
 	int in[2], out[2];
@@ -51,7 +54,8 @@ static struct child start(const char *port, const char *challenge)
 	assert_true(c.pid >= 0);
 	if (!c.pid) {
 		(void)close(in[1]), (void)close(out[0]);
-		_exit(sibling_run(port, challenge, in[0], out[1]));
+		_exit(port ? sibling_run(port, challenge, in[0], out[1])
+			   : decoy_run(NONCE, challenge, in[0], out[1]));
 	}
 	(void)close(in[0]), (void)close(out[1]);
 	c.in = in[1], c.out = out[0];
@@ -188,10 +192,39 @@ static void test_refuses(void **state unused_arg)
 	}
 }
 
+/* By the secret in its environment, and by nothing that it was told. */
+static void test_decoy(void **state unused_arg)
+{
+	uint8_t nonce[MAC_NONCE_BYTES], secret[MAC_NONCE_BYTES];
+	uint8_t before[MAC_NONCE_BYTES], after[MAC_NONCE_BYTES];
+	char text[PLANTED_TEXT_MAX], line[SESSION_LINE_MAX];
+	struct child c = start(NULL, CHALLENGE1);
+
+	hear(c.out, line);
+	assert_string_equal(line, SESSION_LINE_READY);
+	say(c.in, "challenge " CHALLENGE2 "\n");
+	assert_int_equal(ends(&c), 0);
+
+	assert_int_equal(hex_decode(nonce, sizeof(nonce), NONCE), 0);
+	assert_int_equal(hex_decode(secret, sizeof(secret), SECRET), 0);
+	planted_text(text, PLANTED_SECRET, nonce, secret);
+	assert_int_equal(setenv("AWS_SECRET_ACCESS_KEY", text, 1), 0);
+	c = start(NULL, CHALLENGE1);
+	assert_int_equal(unsetenv("AWS_SECRET_ACCESS_KEY"), 0);
+	expect_alive(&c, 1, CHALLENGE1, before);
+	hear(c.out, line);
+	assert_string_equal(line, SESSION_LINE_READY);
+	say(c.in, "challenge " CHALLENGE2 "\n");
+	expect_alive(&c, 2, CHALLENGE2, after);
+	assert_memory_equal(before, after, sizeof(after));
+	assert_int_equal(ends(&c), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_serves),
+		cmocka_unit_test(test_decoy),
 		cmocka_unit_test(test_refuses),
 	};
 

@@ -301,6 +301,7 @@ struct ev_probe {
 				 * received stands beside what W saw */
 	char step[EV_NAME_MAX]; /* a secret: part of the path that is opened; "" = environment */
 	bool planted_env;	/* ... which the kernel must have seen in an environment */
+	bool planted_beside;	/* ... of another process: EV_ANSWER_SIBLING */
 	bool builtin;
 };
 
@@ -357,8 +358,8 @@ struct ev_arm_end {
 	char detail[EV_TEXT_MAX];
 };
 
-/* Of the sandbox beside a trial's own (DEST_SIBLING): 3 and 4, by the trial's secret for its nonce.
- */
+/* Of who is beside a trial's own sandbox and must be there (another sandbox, DEST_SIBLING; a
+ * process that has the secret, planted_beside): 3 and 4, by the trial's secret for its nonce. */
 #define EV_ANSWER_SIBLING 3
 
 struct ev_answer {

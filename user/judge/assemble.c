@@ -118,10 +118,13 @@ static enum identity identity_of(const struct correlate *c, const struct trial_s
 	return t->identity_wrong ? IDENTITY_WRONG : IDENTITY_RIGHT;
 }
 
-/* Nobody reaches a sibling that is not there: it must be as alive as the sandbox itself. */
+/* Nobody reaches a sibling, and nobody reads a process, that is not there: who is beside a sandbox
+ * must be as alive as that itself. */
 static bool sibling_missing(const struct correlate *c, const struct trial_state *t)
 {
-	if (probe_of(c, t->t.probe)->dest != DEST_SIBLING)
+	const struct ev_probe *probe = probe_of(c, t->t.probe);
+
+	if (probe->dest != DEST_SIBLING && !GUARD(BESIDE_PLANTED, probe->planted_beside))
 		return false;
 	return GUARD(SIBLING_BEFORE, !t->sibling[0].right) ||
 	       GUARD(SIBLING_AFTER, !t->sibling[1].right) ||

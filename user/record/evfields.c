@@ -289,6 +289,7 @@ static const struct field probe[] = {
 	BOOL("forbidden", probe.forbidden),
 	TEXT("step", probe.step),
 	BOOL("planted_env", probe.planted_env),
+	BOOL("planted_beside", probe.planted_beside),
 	BOOL("builtin", probe.builtin),
 };
 

@@ -168,7 +168,7 @@ static void answer_line(char out[RAW_MAX], const struct ev_answer *a)
 	bool sibling = a->which >= EV_ANSWER_SIBLING;
 
 	(void)str_format(out, RAW_MAX, "trial %u%s answers challenge %u", a->trial,
-			 sibling ? ": its sibling" : "",
+			 sibling ? ": who is beside it" : "",
 			 sibling ? a->which - EV_ANSWER_SIBLING + 1 : a->which);
 }
 

@@ -96,11 +96,14 @@ static int start_command(struct session *s, struct client *c, struct diag *d)
 /* A process of the same user, from before the sandbox on. */
 static void start_decoy(struct session *s)
 {
+	char nonce[2 * EV_NONCE_BYTES + 1], challenge[2 * EV_NONCE_BYTES + 1];
 	char exe[4096], mode[] = "decoy";
-	char *const argv[] = { exe, mode, NULL };
+	char *const argv[] = { exe, mode, nonce, challenge, NULL };
 	const struct launch_opts o = launch_opts_of(s, argv, s->plant.decoy_env);
 
 	(void)str_copy(exe, sizeof(exe), s->plan.probe_exe);
+	hex_encode(nonce, s->t.nonce, sizeof(s->t.nonce));
+	hex_encode(challenge, s->t.challenge1, sizeof(s->t.challenge1));
 	helper_start(&s->helper, &o, "");
 }
 
@@ -136,6 +139,12 @@ static int start_helper(struct session *s, struct diag *d)
 	return 0;
 }
 
+/* Who is beside the session has to be there, or nothing was stopped. */
+static bool must_prove_alive(const struct session *s)
+{
+	return s->t.dest == DEST_SIBLING || s->plant.decoy;
+}
+
 /* What it said of itself, once each; the session that starts then knows where it is. */
 static int step_helper(struct session *s, struct client *c, struct diag *d)
 {
@@ -145,7 +154,7 @@ static int step_helper(struct session *s, struct client *c, struct diag *d)
 	for (uint32_t i = 0; i < ARRAY_SIZE(s->helper.alive) && !err; i++) {
 		struct session_line *l = &s->helper.alive[i];
 
-		if (s->t.dest != DEST_SIBLING || !l->kind || s->sibling_said[i])
+		if (!must_prove_alive(s) || !l->kind || s->sibling_said[i])
 			continue;
 		s->sibling_said[i] = true;
 		err = hand_answer(s, c, l, EV_ANSWER_SIBLING + i, d);
@@ -238,7 +247,8 @@ static int take_session_line(struct session *s, struct client *c, const struct s
 		hex_encode(challenge, s->t.challenge2, sizeof(s->t.challenge2));
 		(void)str_format(line, sizeof(line), "challenge %s\n", challenge);
 		tell(s, line);
-		if (s->t.dest == DEST_SIBLING)
+		/* Who could not answer the first one is not waited for. */
+		if (must_prove_alive(s) && s->helper.alive[0].kind)
 			helper_challenge(&s->helper, line);
 		return err;
 	case SESSION_LINE_ALIVE2:

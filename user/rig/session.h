@@ -44,7 +44,8 @@ struct session {
 	int cgroup, box; /* ours; of an active one */
 	struct plant plant;
 	struct helper helper; /* is there before the command is started */
-	/* of a sibling: what it answers with, what it said was handed on, its {dir} */
+	/* of who is beside it: what a sibling answers with, what was said and handed on, its {dir}
+	 */
 	uint8_t secret[EV_NONCE_BYTES];
 	bool sibling_said[2];
 	char sibling_folder[FOLDER_PATH_MAX];
