@@ -334,10 +334,10 @@ install: all
 help:
 	@printf '%s\n' \
 		'make run       set up, build, and make the main job: judge the sandboxes of this machine' \
-		'make check     set up, build, and run every test' \
+		'make check     set up, build, and run every test but those on older kernels' \
 		'make           build into $$O (default build/)' \
 		'make check-unit, check-bpf, check-golden, check-rig   one kind of them' \
-		'make check-kernels   the kernel side and a run on older kernels, under qemu' \
+		'make check-kernels   the kernel side and a run on older kernels, under qemu: about 5 minutes' \
 		'make fuzz      each fuzzer for FUZZ_SECONDS (default 30), with clang' \
 		'make mutants   remove each guard of the judge in turn; a test must notice each' \
 		'make lint      the checks of the text alone' \
