@@ -58,8 +58,9 @@ confined() { # name, options of sentinel-confine
 confined hidden '\"--hide={home}\",'
 confined both-hidden '\"--hide={home}\", \"--hide={twin_file}\",'
 make_given shown nobody 'uid: 65534' env env
+make_given emptied nobody 'uid: 65534' "$tmp/targets/empties-file" env
 run_sentinel file -p file-credential -t "$(target hidden)" -t "$(target both-hidden)" \
-	-t "$(target shown)"
+	-t "$(target shown)" -t "$(target emptied)"
 run_is file valid
 is "file: the exit code" "$code" 1
 cell_is file hidden file-credential contained
@@ -67,6 +68,10 @@ is "hidden: off crossed" "$(cell_of file hidden file-credential .arms.off.crosse
 cell_is file both-hidden file-credential inconclusive no-attempt-seen
 is "both-hidden: on crossed" "$(cell_of file both-hidden file-credential .arms.on.crossed)" false
 cell_is file shown file-credential escaped
+# Who may read it can't empty it, in this sandbox or from another.
+is "emptied: it was tried, and refused, in on and on2" \
+	"$(paste -sd' ' "$tmp/targets/state/empties-file")" "refused refused"
+cell_is file emptied file-credential escaped
 replays file
 
 # Another process's environment: Landlock closes it; an environment of one's own does not.

@@ -27,8 +27,9 @@ static enum way way_of(const char *probe)
 	return WAY_NONE;
 }
 
-/* dir: ours, in a tree of ours. */
-static int write_file(const char *dir, const char *name, uid_t uid, gid_t gid, const char *text)
+/* dir: ours, in a tree of ours. Root's, and for the user's group to read: nobody who runs as the
+ * user, in whichever sandbox, can empty it, and look as if it had been hidden. */
+static int write_file(const char *dir, const char *name, gid_t gid, const char *text)
 {
 	char path[PLANT_PATH_MAX + 32];
 	cleanup_fd int fd = -1;
@@ -40,7 +41,7 @@ static int write_file(const char *dir, const char *name, uid_t uid, gid_t gid, c
 	if (fd < 0)
 		return -errno;
 	err = write_all(fd, text, strlen(text));
-	if (!err && fchown(fd, uid, gid) < 0)
+	if (!err && (fchown(fd, 0, gid) < 0 || fchmod(fd, 0440) < 0))
 		err = -errno;
 	return err;
 }
@@ -66,7 +67,7 @@ static int make_folders(struct plant *p, struct folders *f)
 	return err;
 }
 
-static int plant_secret_file(const struct plant *p, const char *secret, uid_t uid, gid_t gid)
+static int plant_secret_file(const struct plant *p, const char *secret, gid_t gid)
 {
 	char path[PLANT_PATH_MAX + 8], text[256];
 	int err = str_format(path, sizeof(path), "%s/.aws", p->home);
@@ -78,15 +79,15 @@ static int plant_secret_file(const struct plant *p, const char *secret, uid_t ui
 				 "[default]\naws_access_key_id = AKIAIOSFODNN7EXAMPLE\n"
 				 "aws_secret_access_key = %s\n",
 				 secret);
-	return err ? err : write_file(path, "credentials", uid, gid, text);
+	return err ? err : write_file(path, "credentials", gid, text);
 }
 
-static int plant_twin_file(const struct plant *p, const char *twin, uid_t uid, gid_t gid)
+static int plant_twin_file(const struct plant *p, const char *twin, gid_t gid)
 {
 	char text[PLANTED_TEXT_MAX + 1];
 	int err = str_format(text, sizeof(text), "%s\n", twin);
 
-	return err ? err : write_file(p->folder, "twin", uid, gid, text);
+	return err ? err : write_file(p->folder, "twin", gid, text);
 }
 
 static void set_env(struct plant *p, enum text which, const char *name, const char *value)
@@ -123,7 +124,7 @@ static void fill_env(struct plant *p, enum way way, const char *secret, const ch
 }
 
 int plant_make(struct plant *p, const struct ev_trial *t, const struct client_planted *secrets,
-	       struct folders *f, bool folder, uid_t uid, gid_t gid)
+	       struct folders *f, bool folder, gid_t gid)
 {
 	char secret[PLANTED_TEXT_MAX] = "", twin[PLANTED_TEXT_MAX];
 	enum way way = way_of(t->probe);
@@ -136,9 +137,9 @@ int plant_make(struct plant *p, const struct ev_trial *t, const struct client_pl
 	if (folder || way == WAY_FILE)
 		err = make_folders(p, f);
 	if (!err && way == WAY_FILE && secret[0])
-		err = plant_secret_file(p, secret, uid, gid);
+		err = plant_secret_file(p, secret, gid);
 	if (!err && p->folder[0])
-		err = plant_twin_file(p, way == WAY_FILE ? twin : "none", uid, gid);
+		err = plant_twin_file(p, way == WAY_FILE ? twin : "none", gid);
 	if (err) {
 		plant_done(p);
 		return err;

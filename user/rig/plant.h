@@ -36,11 +36,11 @@ struct plant {
 
 /*
  * Plants for trial t. folder: a home and a twin_file are wanted whatever the probe. Nothing of it
- * is the user's own but the two files, so that nobody can lead our writing elsewhere. 0 or -errno;
- * then nothing is left.
+ * is the user's own, who may read the two files by their group: nobody can lead our writing
+ * elsewhere, or undo it. 0 or -errno; then nothing is left.
  */
 int plant_make(struct plant *p, const struct ev_trial *t, const struct client_planted *secrets,
-	       struct folders *f, bool folder, uid_t uid, gid_t gid) must_check;
+	       struct folders *f, bool folder, gid_t gid) must_check;
 
 /* Removes it. A zeroed one is fine. */
 void plant_done(struct plant *p);

@@ -174,8 +174,7 @@ static int prepare(struct session *s, const struct client_planted *planted, int 
 	if (s->cgroup < 0 || s->box < 0)
 		return diag_set(d, -errno, NULL, 0, 0, "can't keep a trial's descriptors: %m");
 	err = plant_make(&s->plant, &s->t, planted, p->folders,
-			 session_uses(p, "{home}") || session_uses(p, "{twin_file}"), p->uid,
-			 p->gid);
+			 session_uses(p, "{home}") || session_uses(p, "{twin_file}"), p->gid);
 	if (err)
 		return diag_set(d, err, NULL, 0, 0, "can't plant what a trial is to find: %s",
 				strerror(-err));
