@@ -162,15 +162,32 @@ static void planted_behind_the_end(struct run *r, const struct ev_trial *t)
 	given(r, t, (struct environment){ .secret = true, .truncated = true });
 }
 
-/* Digits before it make it another number. */
+/* Numbers that could be secrets, 8 in each call's, never the same. */
+static const char *digits(unsigned int call)
+{
+	static char text[8 * 33 + 1];
+
+	for (size_t i = 0; i < 8; i++)
+		(void)str_format(text + i * 33, sizeof(text) - i * 33, ":%032x",
+				 8 * call + (unsigned int)i + 1);
+	return text;
+}
+
+/* In environments before it, or in its own. */
 static void planted_among_digits(struct run *r, const struct ev_trial *t)
 {
-	static char first[8 * 33 + 1];
+	for (unsigned int i = 0; i < 4; i++)
+		given(r, t, (struct environment){ .first = digits(i) });
+	given(r, t, (struct environment){ .secret = true });
+}
 
-	for (int i = 0; i < 8; i++)
-		(void)str_format(first + (size_t)i * 33, sizeof(first) - (size_t)i * 33, ":%032x",
-				 (unsigned int)i + 1);
-	given(r, t, (struct environment){ .first = first, .secret = true });
+/* Those of its own environment are not too many. */
+static void says_nothing_among_digits(struct run *r, const struct ev_trial *t)
+{
+	given(r, t,
+	      (struct environment){
+		      .session = true, .first = digits(0), .secret = true, .twin = true });
+	proves(r, t, false, true);
 }
 
 /* The launcher's comes first; a sandbox may then start what it likes. */
@@ -303,6 +320,11 @@ static void environments(void **state unused_arg)
 		  RUN_VALID },
 		{ "in the session's environment, which says nothing of it",
 		  { .way = &env_credential, .on = says_nothing_of_it },
+		  VERDICT_ESCAPED,
+		  0,
+		  RUN_VALID },
+		{ "... among so many numbers",
+		  { .way = &env_credential, .on = says_nothing_among_digits },
 		  VERDICT_ESCAPED,
 		  0,
 		  RUN_VALID },

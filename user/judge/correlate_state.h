@@ -49,9 +49,10 @@ struct plant_state {
 	uint8_t mac[EV_MAC_BYTES];
 };
 
-/* What could be a secret in the environments that programs were given. A launcher's has two, the
- * secret and its twin; those of a sandbox's own making come later. */
-#define SEEN_SECRETS_MAX 8
+/* What could be a secret in the environments that programs were given: of the first of them, all
+ * that one record has room for. A launcher's has two, the secret and its twin, and a session is
+ * started once; what a sandbox puts in between comes too late, or in the same record. */
+#define SEEN_SECRETS_MAX (SNT_ENV_MAX / (2 * EV_NONCE_BYTES))
 struct seen_secrets {
 	uint32_t n;
 	uint8_t at[SEEN_SECRETS_MAX][EV_NONCE_BYTES];
