@@ -6,7 +6,7 @@ set -u
 . "$(dirname "$0")/lib.sh"
 need sed unshare
 
-lies=(missing forged-before forged-after gone replaced)
+lies=(missing late forged-before forged-after gone replaced)
 targets=()
 make_target closed
 targets+=(-t "$(target closed)")
@@ -16,6 +16,8 @@ for lie in "${lies[@]}"; do
 	make_way lies-of-sibling "$lie"
 	targets+=(-t "$(target "lies-of-sibling-$lie")")
 done
+# three seconds are longer than such a sandbox may take to start
+echo 'timeout: {start: 1s}' >>"$(target lies-of-sibling-late)"
 run_sentinel siblings -p sibling "${targets[@]}"
 
 run_is siblings valid

@@ -9,7 +9,8 @@ static void wait_for(struct helper *h, uint32_t ms)
 	h->deadline_ns = mono_ns() + ms * NSEC_PER_MSEC;
 }
 
-void helper_start(struct helper *h, const struct launch_opts *o, const char *say)
+void helper_start(struct helper *h, const struct launch_opts *o, const char *say,
+		  uint32_t start_timeout_ms)
 {
 	struct diag why = { .text = "" };
 
@@ -17,7 +18,7 @@ void helper_start(struct helper *h, const struct launch_opts *o, const char *say
 	if (launch_start(&h->launch, o, &why))
 		return;
 	(void)!write(h->launch.in, say, strlen(say));
-	wait_for(h, HELPER_START_MAX_MS);
+	wait_for(h, start_timeout_ms);
 }
 
 void helper_challenge(struct helper *h, const char *line)

@@ -10,7 +10,6 @@
 #include "user/base/session_line.h"
 #include "user/rig/launch.h"
 
-#define HELPER_START_MAX_MS 10000 /* a sandbox may have to start around it */
 #define HELPER_ANSWER_MAX_MS 2000
 
 struct helper {
@@ -25,9 +24,12 @@ struct helper {
 	char line[SESSION_LINE_MAX + 64];
 };
 
-/* Starts it; say goes to its stdin. One that can't be started is not waited for: what it was to be
- * is not there, and the trial shows it. */
-void helper_start(struct helper *h, const struct launch_opts *o, const char *say);
+/* Starts it; say goes to its stdin, and it is waited for as long as a sandbox may take to start.
+ * One that can't be started is not waited for: what it was to be is not there, and the trial shows
+ * it.
+ */
+void helper_start(struct helper *h, const struct launch_opts *o, const char *say,
+		  uint32_t start_timeout_ms);
 
 /* Sends a challenge's line; its second sign of life is waited for. Nothing where it is not there,
  * or was asked before. */

@@ -104,7 +104,7 @@ static void start_decoy(struct session *s)
 	(void)str_copy(exe, sizeof(exe), s->plan.probe_exe);
 	hex_encode(nonce, s->t.nonce, sizeof(s->t.nonce));
 	hex_encode(challenge, s->t.challenge1, sizeof(s->t.challenge1));
-	helper_start(&s->helper, &o, "");
+	helper_start(&s->helper, &o, "", s->plan.start_timeout_ms);
 }
 
 /* Another sandbox of the same target, from before this one on. */
@@ -124,7 +124,7 @@ static int start_sibling(struct session *s, struct diag *d)
 	secret[2 * EV_NONCE_BYTES] = '\n';
 	secret[2 * EV_NONCE_BYTES + 1] = '\0';
 	o = launch_opts_of(s, argv, s->plant.env);
-	helper_start(&s->helper, &o, secret);
+	helper_start(&s->helper, &o, secret, s->plan.start_timeout_ms);
 	target_argv_free(argv);
 	return 0;
 }

@@ -28,7 +28,7 @@ struct session_plan {
 	bool canary;		   /* the session first makes a call that must be refused */
 	uint32_t timeout_ms;	   /* the probe's own */
 	const char *name;	   /* that it asks for; "": its own */
-	uint32_t start_timeout_ms; /* until challenge 1 must be answered */
+	uint32_t start_timeout_ms; /* until challenge 1 must be answered, and a sibling be there */
 };
 
 struct session {
