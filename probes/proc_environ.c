@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#define PIDS_MAX 4096
+#define PIDS_MAX 16384
 
 /* How far each was numbered before us: the decoy was started just then. A number beyond ours was
  * given before the numbers began anew, and is as far as can be (modulo 2^32). */
@@ -26,11 +26,12 @@ static int nearest_first(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The kernel lists them in ascending order: of too many, the nearest before us overwrite others. */
-static void list_pids(struct pids *p, uint32_t self)
+/* The kernel lists them in ascending order: of too many, the nearest before us overwrite others.
+ * Whether those are all. */
+static bool list_pids(struct pids *p, uint32_t self)
 {
 	cleanup_dir DIR *dir = opendir("/proc");
-	const struct dirent *e;
+	const struct dirent *e = NULL;
 	size_t seen = 0;
 	uint32_t pid;
 
@@ -43,21 +44,29 @@ static void list_pids(struct pids *p, uint32_t self)
 	}
 	p->n = MIN(seen, (size_t)PIDS_MAX);
 	qsort(p->before, p->n, sizeof(p->before[0]), nearest_first);
+	return seen <= PIDS_MAX && !e;
 }
 
 void probe_proc_environ(const struct probe_attempt *a, struct probe_outcome *ret)
 {
 	int err = search_file(a, "/proc/self/environ", ret);
 	const uint32_t self = (uint32_t)getpid();
+	size_t looked = 0;
 	struct pids p;
+	bool all;
 
 	search_bytes(a, a->twin, strlen(a->twin), ret);
-	list_pids(&p, self);
-	for (size_t i = 0; i < p.n && !ret->has_secret && mono_ns() < a->deadline_ns; i++) {
+	all = list_pids(&p, self);
+	for (; looked < p.n && !ret->has_secret && mono_ns() < a->deadline_ns; looked++) {
 		char path[64];
 
-		(void)str_format(path, sizeof(path), "/proc/%u/environ", self - p.before[i]);
+		(void)str_format(path, sizeof(path), "/proc/%u/environ", self - p.before[looked]);
 		(void)search_file(a, path, ret);
 	}
 	search_outcome(ret, err);
+	if (ret->has_secret || (all && looked == p.n))
+		return;
+	/* Nothing is said of those that nobody looked at: as if the twin had not been there. */
+	ret->has_twin = false;
+	outcome_word(ret, "not-all-searched");
 }

@@ -25,6 +25,7 @@
 #include "probes/frame.h"
 #include "probes/resolv_conf.h"
 #include "tests/unit/random.h"
+#include "user/base/planted.h"
 
 #define H32 "00112233445566778899aabbccddeeff"
 #define ASKED "127.0.0.77"
@@ -470,6 +471,26 @@ static void test_no_connection(void **state unused_arg)
 	}
 }
 
+/* Who had no time to look at all other processes has read no twin either. */
+static void test_not_all_searched(void **state unused_arg)
+{
+	static const uint8_t nonce[MAC_NONCE_BYTES] = { 1 }, planted[MAC_NONCE_BYTES] = { 2 };
+	char twin[PLANTED_TEXT_MAX];
+	struct probe_attempt a = { .twin = twin, .nonce = nonce, .home = "" };
+	struct probe_outcome o = { .has_twin = false };
+
+	planted_text(twin, PLANTED_TWIN, nonce, planted);
+	a.deadline_ns = mono_ns() + 60 * NSEC_PER_SEC;
+	probe_proc_environ(&a, &o);
+	assert_true(o.has_twin);
+	assert_string_equal(o.view, "twin-read");
+	a.deadline_ns = mono_ns();
+	o = (struct probe_outcome){ .has_twin = false };
+	probe_proc_environ(&a, &o);
+	assert_false(o.has_twin);
+	assert_string_equal(o.view, "not-all-searched");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -477,7 +498,7 @@ int main(void)
 		cmocka_unit_test(test_frames),	      cmocka_unit_test(test_frame_mutations),
 		cmocka_unit_test(test_resolv_conf),   cmocka_unit_test(test_resolver),
 		cmocka_unit_test(test_refused),	      cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_no_connection),
+		cmocka_unit_test(test_no_connection), cmocka_unit_test(test_not_all_searched),
 	};
 
 	(void)signal(SIGPIPE, SIG_IGN);
