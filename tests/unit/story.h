@@ -149,7 +149,7 @@ static inline void sibling_before(struct run *r, const struct ev_trial *t, bool 
 {
 	const struct story *s = r->s;
 
-	if (!(on && s->sibling1_missing))
+	if (!(on && (s->sibling1_missing || s->sibling_late)))
 		sibling_alive(r, t, 1, 5, on && s->sibling1_wrong);
 	if (on && s->sibling_repeats)
 		sibling_alive(r, t, 1, 5, false);
@@ -159,6 +159,8 @@ static inline void sibling_after(struct run *r, const struct ev_trial *t, bool o
 {
 	const struct story *s = r->s;
 
+	if (on && s->sibling_late)
+		sibling_alive(r, t, 1, 5, false);
 	if (!(on && s->sibling2_missing))
 		sibling_alive(r, t, 2, on && s->other_sibling ? 6 : 5, on && s->sibling2_wrong);
 }

@@ -56,6 +56,7 @@ struct story {
 	/* the sandbox beside it in on */
 	bool sibling1_missing, sibling1_wrong, sibling2_missing, sibling2_wrong, other_sibling;
 	bool sibling_repeats; /* and says it right later */
+	bool sibling_late;    /* is there only behind the attempt */
 	/* other arms */
 	bool on2_missing, on2_dead;
 	/* the observer, in on where nothing else is said */

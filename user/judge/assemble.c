@@ -119,7 +119,7 @@ static enum identity identity_of(const struct correlate *c, const struct trial_s
 }
 
 /* Nobody reaches a sibling, and nobody reads a process, that is not there: who is beside a sandbox
- * must be as alive as that itself. */
+ * must be as alive as that itself, and before it. */
 static bool sibling_missing(const struct correlate *c, const struct trial_state *t)
 {
 	const struct ev_probe *probe = probe_of(c, t->t.probe);
@@ -127,6 +127,7 @@ static bool sibling_missing(const struct correlate *c, const struct trial_state 
 	if (probe->dest != DEST_SIBLING && !GUARD(BESIDE_PLANTED, probe->planted_beside))
 		return false;
 	return GUARD(SIBLING_BEFORE, !t->sibling[0].right) ||
+	       GUARD(SIBLING_LATE, t->sibling_ns > t->exec_ns) ||
 	       GUARD(SIBLING_AFTER, !t->sibling[1].right) ||
 	       GUARD(SIBLING_INSTANCE,
 		     memcmp(t->sibling[0].instance, t->sibling[1].instance, EV_NONCE_BYTES) != 0);

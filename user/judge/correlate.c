@@ -302,7 +302,7 @@ static bool see_canary_call(struct correlate *c, const struct ev *ev)
 /* ---- the session's lines: tied to the instance by HMAC, checked here, never by the client ---- */
 
 /* The first that is given counts: who says another first has proved nothing. */
-static int see_sibling(struct trial_state *t, const struct ev_answer *a)
+static int see_sibling(struct trial_state *t, const struct ev_answer *a, uint64_t time_ns)
 {
 	uint32_t i = a->which - EV_ANSWER_SIBLING;
 	struct proof_state *p = &t->sibling[i];
@@ -310,13 +310,16 @@ static int see_sibling(struct trial_state *t, const struct ev_answer *a)
 	if (p->given)
 		return 0;
 	p->given = true;
+	if (i == 0)
+		t->sibling_ns = time_ns;
 	memcpy(p->instance, a->instance, sizeof(p->instance));
 	memcpy(t->sibling_mac[i], a->mac, sizeof(t->sibling_mac[i]));
 	return 0;
 }
 
-static int see_answer(struct correlate *c, const struct ev_answer *a)
+static int see_answer(struct correlate *c, const struct ev *ev)
 {
+	const struct ev_answer *a = &ev->answer;
 	struct trial_state *t = trial_get(c, a->trial);
 	uint8_t mac[EV_MAC_BYTES];
 	struct proof_state *p;
@@ -324,7 +327,7 @@ static int see_answer(struct correlate *c, const struct ev_answer *a)
 	if (!t || a->which < 1 || a->which >= EV_ANSWER_SIBLING + 2)
 		return -EBADMSG;
 	if (a->which >= EV_ANSWER_SIBLING)
-		return see_sibling(t, a);
+		return see_sibling(t, a, ev->time_ns);
 	mac_alive(t->t.nonce, (int)a->which, a->which == 1 ? t->t.challenge1 : t->t.challenge2,
 		  a->instance, mac);
 	p = &t->alive[a->which - 1];
@@ -499,7 +502,7 @@ static int see_log(struct correlate *c, const struct ev *ev)
 		see_start_error(c, t, ev->arm_end.detail);
 		return 0;
 	case EV_ANSWER:
-		return see_answer(c, &ev->answer);
+		return see_answer(c, ev);
 	case EV_PROOF:
 		return see_proof(c, &ev->proof);
 	case EV_RECEIVED:

@@ -97,6 +97,7 @@ struct trial_state {
 	/* the sandbox beside it; right: checked at the end, the key comes last */
 	struct proof_state sibling[2];
 	uint8_t sibling_mac[2][EV_MAC_BYTES];
+	uint64_t sibling_ns;	   /* when the first of them was given */
 	bool has_answer, answered; /* answered: checked at the end, the key comes last */
 	uint8_t answer[EV_MAC_BYTES];
 	struct plant_state secret, twin;
