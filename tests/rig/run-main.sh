@@ -63,15 +63,18 @@ holds "tshark reads it" sh -c \
 holds "the capture holds no verdict" \
 	sh -c "! grep -aqE '\"(verdict|reasons|grade)\"' '$bundle'/capture-*.pcapng"
 
-# What was changed afterwards is noticed: the verdict, and the evidence.
-cp -r "$bundle" "$tmp/forged"
+# What was changed afterwards is noticed: the verdict, and the evidence. In a small bundle, which is kept
+# for scripts/mutants.
+run_sentinel small -p tcp-connect -t unshare-net
+run_is small valid
+cp -r "$tmp/small" "$tmp/forged"
 sed -i 's/inconclusive/contained/' "$tmp/forged/verdict.json"
 sums=$(cd "$tmp/forged" && find . -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum)
 echo "$sums" >"$tmp/forged/SHA256SUMS"
 "$BUILD/sentinel" replay "$tmp/forged" >/dev/null 2>&1
 is "replay of a changed verdict.json exits with" "$?" 5
-cp -r "$bundle" "$tmp/damaged"
-size=$(stat -c %s "$bundle/capture-000001.pcapng")
+cp -r "$tmp/small" "$tmp/damaged"
+size=$(stat -c %s "$tmp/small/capture-000001.pcapng")
 printf '\xff' | dd of="$tmp/damaged/capture-000001.pcapng" bs=1 seek=$((size / 2)) conv=notrunc status=none
 "$BUILD/sentinel" replay --json "$tmp/damaged" >"$tmp/damaged.json" 2>"$tmp/damaged.err"
 is "replay of a changed capture exits with" "$?" 5
