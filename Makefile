@@ -184,6 +184,7 @@ UNIT_LIBS_test_host_credit := judge decode
 UNIT_LIBS_test_shared_dest := judge decode
 UNIT_LIBS_test_evjson := record
 UNIT_LIBS_test_capture := record
+UNIT_LIBS_test_message := record
 UNIT_LIBS_test_bundle := record
 UNIT_LIBS_test_helper := rig
 UNIT_LIBS_test_target := rig

@@ -145,6 +145,13 @@ static void lane_line(char *out, const struct ev_lane *l)
 	(void)str_format(out, RAW_MAX, "lane %u made, epoch %u", l->lane, l->epoch);
 }
 
+static const char *destination(const struct ev_trial *t, char out[64])
+{
+	if (t->path[0])
+		return t->path;
+	return t->dest == DEST_NONE ? "what is planted" : endpoint(t->daddr, t->dport, out);
+}
+
 static void trial_line(char *out, const struct ev_trial *t)
 {
 	char to[64], token[2 * EV_NONCE_BYTES + 1];
@@ -152,8 +159,8 @@ static void trial_line(char *out, const struct ev_trial *t)
 	hex_encode(token, t->token, sizeof(t->token));
 	(void)str_format(out, RAW_MAX, "trial %u: %s x %s, %s, repeat %u, lane %u, to %s, token %s",
 			 t->id, t->target[0] ? t->target : "baseline", t->probe,
-			 field_name(&evfields_arms, t->arm), t->repeat, t->lane,
-			 endpoint(t->daddr, t->dport, to), token);
+			 field_name(&evfields_arms, t->arm), t->repeat, t->lane, destination(t, to),
+			 token);
 }
 
 static void arm_end_line(char *out, const struct ev_arm_end *a)
