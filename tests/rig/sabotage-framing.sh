@@ -25,4 +25,21 @@ cell_only framed waits-for-test udp-send unexplained-traffic
 cell_is framed frames udp-send inconclusive unexplained-traffic
 cell_is framed closed udp-send contained
 replays framed
+
+# A listener at a path is every lane's to call, and its log has no sender.
+rm -rf "$tmp/targets/state/frames" "$tmp/targets/state/held"
+for name in waits-for-test frames; do
+	make_given "$name" nobody 'uid: 65534, no_new_privs: true' \
+		"$tmp/targets/$name, \"{confine}\", \"--no-unix\", --" env
+done
+run_sentinel path -p unix-path -t "$(target waits-for-test)" -t "$(target frames)"
+run_is path valid
+is "the exit code" "$code" 3
+is "a token was brought for another" "$(said frames)" 1
+holds "it was received: records of the framed one's on arm" test \
+	"$(cell_of path waits-for-test unix-path '.arms.on.records | length')" -ge 1
+is "on crossed" "$(cell_of path waits-for-test unix-path .arms.on.crossed)" false
+cell_is path waits-for-test unix-path inconclusive
+cell_only path waits-for-test unix-path unexplained-traffic
+replays path
 finish

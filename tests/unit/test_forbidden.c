@@ -561,6 +561,68 @@ static void unix_passed_descriptor(struct run *r, const struct ev_trial *t)
 	received_token(r, t, 0);
 }
 
+/* A process of that trial's sandbox, and not its session, calls. */
+static void helper_calls(struct run *r, const struct ev_trial *by, const char *path)
+{
+	struct ev ev = own(r, by, EV_ADDR, SNT_HOOK_CONNECT_UNIX);
+
+	ev.mark = 0;
+	ev.owner = OWNER_CGROUP;
+	ev.addr.family = AF_UNIX;
+	ev.addr.type = SOCK_STREAM;
+	ev.addr.retval = 1;
+	(void)str_copy(ev.addr.path, sizeof(ev.addr.path), path);
+	push(r, &ev);
+}
+
+/* ... of another target's, in its own lane. */
+static void another_calls(struct run *r, const char *path)
+{
+	const struct part p = { .target = "another", .arm = ARM_ON, .repeat = 1 };
+	struct ev target = { .type = EV_TARGET }, ev = { .type = EV_TRIAL };
+	struct ev_trial by;
+
+	(void)str_copy(target.target.name, sizeof(target.target.name), p.target);
+	target.target.role = ROLE_TARGET;
+	push(r, &target);
+	fill_trial(r, &by, &p);
+	by.lane = LANE_OTHER;
+	ev.trial_new = by;
+	push(r, &ev);
+	helper_calls(r, &by, path);
+}
+
+static void unix_relayed(struct run *r, const struct ev_trial *t)
+{
+	unix_closed(r, t);
+	received_token(r, t, 0);
+}
+
+static void unix_framed(struct run *r, const struct ev_trial *t)
+{
+	another_calls(r, "/tmp/link-to-it");
+	unix_relayed(r, t);
+}
+
+static void unix_framed_by_name(struct run *r, const struct ev_trial *t)
+{
+	another_calls(r, "@name");
+	unix_relayed(r, t);
+}
+
+static void unix_relayed_while_another_calls(struct run *r, const struct ev_trial *t)
+{
+	another_calls(r, t->path);
+	helper_calls(r, t, t->path);
+	unix_relayed(r, t);
+}
+
+static void unix_open_while_another_calls(struct run *r, const struct ev_trial *t)
+{
+	another_calls(r, t->path);
+	unix_open(r, t);
+}
+
 static void unixes(void **state unused_arg)
 {
 	static const struct row table[] = {
@@ -577,6 +639,31 @@ static void unixes(void **state unused_arg)
 		  RUN_VALID },
 		{ "by a descriptor that came in",
 		  { .way = &unix_path, .on = unix_passed_descriptor },
+		  VERDICT_ESCAPED,
+		  0,
+		  RUN_VALID },
+		{ "by a helper that nobody saw",
+		  { .way = &unix_path, .on = unix_relayed },
+		  VERDICT_ESCAPED,
+		  0,
+		  RUN_VALID },
+		{ "perhaps by another target's process",
+		  { .way = &unix_path, .on = unix_framed },
+		  VERDICT_INCONCLUSIVE,
+		  R(UNEXPLAINED_TRAFFIC),
+		  RUN_VALID },
+		{ "... which called an abstract name",
+		  { .way = &unix_path, .on = unix_framed_by_name },
+		  VERDICT_ESCAPED,
+		  0,
+		  RUN_VALID },
+		{ "... while a helper of its own called, too",
+		  { .way = &unix_path, .on = unix_relayed_while_another_calls },
+		  VERDICT_ESCAPED,
+		  0,
+		  RUN_VALID },
+		{ "... while the session itself did it",
+		  { .way = &unix_path, .on = unix_open_while_another_calls },
 		  VERDICT_ESCAPED,
 		  0,
 		  RUN_VALID },

@@ -783,6 +783,7 @@ int assemble(struct correlate *c, bool damaged, struct run_result *ret)
 	plants_settle(c);
 	count_canaries(c);
 	err = late_logs_settle(c);
+	callers_settle(c);
 	if (!err)
 		err = quotes_settle(c);
 	if (!err)

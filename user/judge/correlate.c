@@ -540,6 +540,8 @@ int correlate_push(struct correlate *c, const struct ev *ev)
 	case EV_CALL:
 	case EV_STATE:
 	case EV_URING:
+		if (ev->type == EV_ADDR)
+			caller_see(c, ev);
 		if (!see_canary_call(c, ev))
 			attempt_push(c, ev);
 		return 0;

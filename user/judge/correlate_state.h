@@ -112,6 +112,7 @@ struct trial_state {
 	bool straight;		 /* an attempt at its own destination, through nobody's hands */
 	bool established;	 /* a TCP connection to its destination was made */
 	bool log_late;		 /* the collector's log has it, after the arm */
+	bool called_by_helper;	 /* a helper in its cgroup called its listener in the file system */
 	bool token_inside;	 /* its token on its way to a forbidden listener */
 	bool packet_a, packet_b; /* its own packets seen inside / at B */
 	bool packet_elsewhere;	 /* ... on a device that is neither that nor the lane's */
@@ -141,6 +142,14 @@ struct canary_state {
 struct decoy_state {
 	struct ev_decoy d;
 	bool seen_w, seen_b;
+};
+
+/* A target some process of which called a listener in the file system that is not its own. Two tell
+ * whether one is another than any given target. */
+#define CALLERS_MAX 2
+struct caller {
+	char target[EV_NAME_MAX]; /* "": none */
+	uint64_t first_ns;
 };
 
 #define LOSS_COLLECTOR SNT_HOOK_MAX /* in place of a hook: the collector's log */
@@ -222,6 +231,7 @@ struct correlate {
 	struct idmap by_token;	  /* lane and five-tuple at W -> the trial whose token came by it */
 	struct idmap known_cells; /* target, probe -> 1 */
 	struct idmap self;	  /* first 8 bytes of a canary's or decoy's token -> index */
+	struct caller callers[CALLERS_MAX];
 	struct match_set *tokens;
 	struct stream *world;
 	uint64_t stream_lost; /* as of the last record */
@@ -292,6 +302,11 @@ int quotes_settle(struct correlate *c) must_check;
 int shared_keep(struct correlate *c, const struct ev *ev, const struct packet *p,
 		const struct trial_state *newest, uint32_t running) must_check;
 int shared_settle(struct correlate *c) must_check;
+
+/* callers.c: an EV_ADDR, and what comes of them once the log of the far side is settled: whose
+ * token another's process may have brought, has not arrived; that is a doubt, and no escape. */
+void caller_see(struct correlate *c, const struct ev *ev);
+void callers_settle(struct correlate *c);
 
 /* plant.c: what the kernel saw of an environment (EV_ENV); whose planted secrets and twins were
  * read, once the key is known; whether a session of a secret's probe could have read anything at
