@@ -62,7 +62,8 @@ is 'the starter: what is claimed' "$(grep -c ' claimed .*compared with off 1' "$
 edit 's/^(  - .*run: \[unshare, --user,)/\1 --net,/'
 check 'an off that loosens nothing' 2 'MISTAKE .*off 1 loosens nothing'
 edit 's/"@dns"/"@dsn"/'
-check 'a claim that is misspelt' 2 "checked.yaml:29:[0-9]+: .*'@dsn'"
+check 'a claim that is misspelt' 2 \
+	"checked.yaml:$(grep -n '@dsn' "$tmp/checked.yaml" | cut -d: -f1):[0-9]+: .*'@dsn'"
 edit 's/^needs: .*/needs: [no-such-command]/'
 check 'what it needs is not here' 3 'LACKS .*no-such-command'
 edit 's/^version: .*/version: [unshare, --no-such-option]/'

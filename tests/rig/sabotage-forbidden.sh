@@ -6,7 +6,7 @@ set -u
 . "$(dirname "$0")/lib.sh"
 need ip openssl perl
 
-ways=(takes scribbles late itself)
+ways=(takes scribbles itself)
 make_target closed
 targets=(-t "$(target closed)")
 for way in "${ways[@]}"; do
@@ -29,10 +29,20 @@ for probe in host-loopback unix-abstract; do
 	cell_is $probe takes $probe inconclusive boundary-shared
 	cell_only $probe takes $probe boundary-shared
 	cell_is $probe scribbles $probe inconclusive unexplained-traffic
-	# Off's own session may have left it there, or a later sandbox brought it.
-	cell_is $probe late $probe inconclusive unexplained-traffic
-	is "late: on2 crossed" "$(cell_of $probe late $probe .arms.on2.crossed)" false
 	cell_is $probe itself $probe escaped
 	replays $probe
+done
+
+# Off's own session may have left it there, or a later sandbox of that lane brought it. Whoever else
+# was watched in that lane then, a calibrator too, is in doubt.
+make_given late nobody 'namespaces: [user, net], uid: 65534' \
+	"$tmp/targets/at-forbidden, late" "$tmp/targets/at-forbidden, off"
+for probe in host-loopback unix-abstract; do
+	rm -f "$tmp/targets/state/"*
+	run_sentinel late-$probe --lanes 1 -p $probe -t "$(target late)"
+	is "late-$probe: the lie was told" "$(said at-forbidden-late)" 1
+	cell_is late-$probe late $probe inconclusive unexplained-traffic
+	is "late-$probe: on2 crossed" "$(cell_of late-$probe late $probe .arms.on2.crossed)" false
+	replays late-$probe
 done
 finish
