@@ -12,7 +12,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 # ---- lists: adding a part is one word -----------------------------------------------------------
-STAGES := base sense decode attribute record judge rig report
+STAGES := base sense decode attribute record judge live rig report
 PROGRAMS := sentineld sentinel sentinel-probe sentinel-collector sentinel-confine
 BPF_SRCS := $(wildcard bpf/*.bpf.c)
 PROBES := $(filter-out probes/session.c,$(wildcard probes/*.c))
@@ -28,7 +28,7 @@ MAN := $(patsubst user/man/%.scd,%,$(wildcard user/man/*.scd))
 # ---- tools and flags ----------------------------------------------------------------------------
 # Libraries by pkg-config's names, each with the oldest version that will do.
 PKGS := libbpf:1.1 libelf:0.180 zlib:1.2.11 libnl-3.0:3.5 libnl-route-3.0:3.5 json-c:0.15 \
-	yaml-0.1:0.2 libcrypto:3.0 libssl:3.0
+	yaml-0.1:0.2 libcrypto:3.0 libssl:3.0 libpcap:1.10
 TEST_PKGS := cmocka:1.1
 V ?= 0
 ifeq ($(V),0)
@@ -110,7 +110,7 @@ $(O)/obj/%.o: %.c Makefile | $(O)/packages
 $(O)/obj/user/sentineld.o $(O)/obj/user/daemon.o $(O)/obj/user/observe.o $(O)/obj/user/sentinel.o: CPPFLAGS += -DSENTINEL_VERSION='"$(VERSION)"'
 
 # The stages in the order in which data flows; each links with those before it.
-LIBS = $(foreach s,report rig judge record attribute decode sense base,$(O)/lib/$(s).a)
+LIBS = $(foreach s,report rig live judge record attribute decode sense base,$(O)/lib/$(s).a)
 
 $(O)/sentineld: $(O)/obj/user/sentineld.o $(O)/obj/user/daemon.o $(O)/obj/user/observe.o $(O)/obj/user/pipeline.o $(O)/obj/user/queue.o $(LIBS)
 $(O)/sentinel: $(O)/obj/user/sentinel.o $(call objs,user/cmd) $(O)/obj/probes/manifest.o $(LIBS)
@@ -182,6 +182,9 @@ UNIT_LIBS_test_secrets := judge decode
 UNIT_LIBS_test_blame := judge decode
 UNIT_LIBS_test_host_credit := judge decode
 UNIT_LIBS_test_shared_dest := judge decode
+UNIT_LIBS_test_server_name := decode
+UNIT_LIBS_test_traffic := live decode
+UNIT_LIBS_test_foreign := record
 UNIT_LIBS_test_evjson := record
 UNIT_LIBS_test_capture := record
 UNIT_LIBS_test_message := record
@@ -304,7 +307,7 @@ check-kernels: all bpftest
 
 # Each fuzzer for a while, by clang's libFuzzer. What it finds worth keeping goes to
 # $(O)/libfuzzer/corpus, an input that fails to $(O)/libfuzzer/NAME-*.
-FUZZ_SECONDS ?= 30
+FUZZ_SECONDS ?= 60
 fuzz:
 	$(Q)$(SUBMAKE) O=$(O)/libfuzzer CC=$(CLANG) SAN=$(SANITIZE) FUZZ=1 fuzzers
 	$(Q)for f in $(FUZZERS); do \
@@ -339,7 +342,7 @@ help:
 		'make           build into $$O (default build/)' \
 		'make check-unit, check-bpf, check-golden, check-rig   one kind of them' \
 		'make check-kernels   the kernel side and a run on older kernels, under qemu: about 5 minutes' \
-		'make fuzz      each fuzzer for FUZZ_SECONDS (default 30), with clang' \
+		'make fuzz      each fuzzer for FUZZ_SECONDS (default 60), with clang' \
 		'make mutants   remove each guard of the judge in turn; a test must notice each' \
 		'make lint      the checks of the text alone' \
 		'make format    lay the code out by .clang-format' \

@@ -8,16 +8,17 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # What a file of each part may include, besides its own folder, as an extended expression over the
 # path in #include "...".
 ev='bpf/events\.h|user/base/[a-z_]+\.h|user/decode/ev\.h'
-parsers='user/decode/(packet|dns|stream)\.h'
+parsers='user/decode/(packet|dns|stream|server_name)\.h'
 allowed() {
 	case "$1" in
 	bpf) echo 'vmlinux\.h|bpf/[a-z_.]+\.h|[a-z_]+\.(bpf\.)?h' ;;
 	user/base) echo 'user/base/[a-z_]+\.h' ;;
 	user/sense) echo "$ev|sentinel\.skel\.h" ;;
 	user/decode | user/attribute | user/record) echo "$ev" ;;
-	# the matcher takes packets apart with the same pure parsers as decode
-	user/judge) echo "$ev|$parsers" ;;
-	user/report) echo "$ev|user/judge/(verdict|facts)\.h" ;;
+	# the matcher and the traffic tables take packets apart with the same pure parsers as decode
+	user/judge | user/live) echo "$ev|$parsers" ;;
+	# names and flows are shown as the tables have them
+	user/report) echo "$ev|user/judge/(verdict|facts)\.h|user/live/[a-z_]+\.h|user/decode/dns\.h" ;;
 	# its control channel speaks the JSON of the records, and it schedules the probes' manifests
 	user/rig) echo "$ev|user/record/evjson\.h|probes/probe\.h" ;;
 	# rig.h is the plan alone: addresses and ports

@@ -56,6 +56,7 @@ wanted() {
 		libnl-3-dev libnl-route-3-dev | making the rig's namespaces and links
 		libjson-c-dev libyaml-dev | reading records and target files
 		libssl-dev | digests, proofs and TLS
+		libpcap-dev | reading captures of other tools
 		scdoc | manual pages
 		unbound | the resolver that sandboxes are given
 		util-linux bubblewrap systemd-container | the sandboxes that are tested by default
