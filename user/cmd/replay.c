@@ -5,6 +5,7 @@
 
 #include "user/base/log.h"
 #include "user/cmd/cmd.h"
+#include "user/cmd/foreign.h"
 #include "user/cmd/judge_bundle.h"
 #include "user/cmd/output.h"
 #include "user/judge/exit.h"
@@ -116,8 +117,11 @@ static int replay_one(const struct replay_args *a, const char *bundle)
 	struct judged j;
 	struct diag d;
 	bool whole, same = false;
+	enum origin origin;
 	int err;
 
+	if (foreign_is(bundle, &origin))
+		return foreign_replay(bundle, origin, &a->output);
 	if (judge_bundle(bundle, &j, &d))
 		return cmd_fail(&d, EXIT_USAGE);
 	whole = bundle_is_whole(bundle, &j);

@@ -27,6 +27,11 @@ static void to_ascii(char *out, size_t n, const char *text)
 
 const char *printable(char *out, size_t n, const char *text)
 {
+	return printable_len(out, n, text, strlen(text));
+}
+
+const char *printable_len(char *out, size_t n, const char *text, size_t len)
+{
 	char escaped[TEXT_MAX + 4];
 
 	if (n < 4) {
@@ -34,7 +39,7 @@ const char *printable(char *out, size_t n, const char *text)
 			out[0] = '\0';
 		return out;
 	}
-	(void)escape_text(escaped, sizeof(escaped), text, strlen(text));
+	(void)escape_text(escaped, sizeof(escaped), text, len);
 	to_ascii(out, n, escaped);
 	return out;
 }

@@ -23,6 +23,7 @@ typedef const char *(*family_fn)(const char *probe);
  * TEXT_MAX holds any field; a smaller out cuts, ending in "...". Returns out. */
 #define TEXT_MAX (4 * EV_TEXT_MAX)
 const char *printable(char *out, size_t n, const char *text);
+const char *printable_len(char *out, size_t n, const char *text, size_t len); /* NUL is \x00 */
 
 const char *verdict_word(enum verdict v); /* for people: "ESCAPED", "contained", "not claimed" */
 char verdict_letter(enum verdict v);	  /* E C P - ?: told apart without colour */
