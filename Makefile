@@ -22,6 +22,7 @@ RIGTEST := $(patsubst tests/rig/%.c,%,$(wildcard tests/rig/test_*.c))
 RIGSCRIPTS := $(wildcard tests/rig/sabotage-*.sh tests/rig/blame-*.sh tests/rig/life-*.sh tests/rig/probe-*.sh tests/rig/run-*.sh)
 GOLDEN := $(wildcard tests/golden/*.sh)
 FUZZERS := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+BENCH := $(patsubst tests/bench/%.c,%,$(wildcard tests/bench/*.c))
 KERNELS := $(patsubst tests/kernels/%.facts,%,$(wildcard tests/kernels/*.facts))
 MAN := $(patsubst user/man/%.scd,%,$(wildcard user/man/*.scd))
 
@@ -59,7 +60,7 @@ VERSION := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 .SECONDARY:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
-.PHONY: all run check check-unit check-bpf check-rig check-golden check-kernels mutants fuzz lint format man \
+.PHONY: all run check check-unit check-bpf check-rig check-golden check-kernels bench mutants fuzz lint format man \
 	install clean help deps
 
 all: $(PROGRAMS:%=$(O)/%) man $(O)/policies
@@ -189,6 +190,7 @@ UNIT_LIBS_test_evjson := record
 UNIT_LIBS_test_capture := record
 UNIT_LIBS_test_message := record
 UNIT_LIBS_test_bundle := record
+UNIT_LIBS_test_bundle_find := record
 UNIT_LIBS_test_helper := rig
 UNIT_LIBS_test_target := rig
 UNIT_LIBS_test_jobs := rig
@@ -225,6 +227,7 @@ endef
 $(eval $(call cmocka_rule,test,tests/unit,$$$$(foreach s,$$$$(UNIT_LIBS_$$$$*) base,$(O)/lib/$$$$(s).a)))
 $(eval $(call cmocka_rule,bpftest,tests/bpf,$(O)/lib/bpftest.a $(LIBS)))
 $(eval $(call cmocka_rule,rigtest,tests/rig,$(O)/lib/rig.a $(O)/lib/base.a))
+$(eval $(call cmocka_rule,bench,tests/bench,$(foreach s,judge record decode base,$(O)/lib/$(s).a)))
 
 # Run over their corpora by standalone.c, or, where FUZZ is set, by clang's fuzzer (make fuzz).
 FUZZ ?=
@@ -240,7 +243,8 @@ unit: $(UNIT:%=$(O)/test/%)
 bpftest: $(BPFTEST:%=$(O)/bpftest/%)
 rigtest: $(RIGTEST:%=$(O)/rigtest/%)
 fuzzers: $(FUZZERS:%=$(O)/fuzz/%)
-.PHONY: unit bpftest rigtest fuzzers
+benchtools: $(BENCH:%=$(O)/bench/%)
+.PHONY: unit bpftest rigtest fuzzers benchtools
 
 # ---- the two commands of the README ----------------------------------------------------------------
 # Both set the machine up first; deps.sh does nothing, fast, where all is there.
@@ -268,7 +272,7 @@ RUN_TESTS := $(AS_ROOT) env BUILD=$(O) MUTANT_BUILD=$(O)/mutant SAN_BUILD=$(O)/s
 RIG_TESTS := $(RIGTEST:%=$(O)/rigtest/%) $(RIGSCRIPTS) scripts/mutants
 .PHONY: check-build san-build mutant-build
 check-build:
-	$(Q)$(SUBMAKE) all unit bpftest rigtest fuzzers
+	$(Q)$(SUBMAKE) all unit bpftest rigtest fuzzers benchtools
 san-build:
 	$(Q)$(SUBMAKE) O=$(O)/san SAN=$(SANITIZE) all unit rigtest fuzzers
 mutant-build:
@@ -293,7 +297,7 @@ check-unit: unit
 	$(Q)$(RUN_TESTS) --unit $(UNIT:%=$(O)/test/%)
 check-bpf: bpftest
 	$(Q)$(RUN_TESTS) --bpf $(BPFTEST:%=$(O)/bpftest/%)
-check-golden: all unit
+check-golden: all unit benchtools
 	$(Q)$(RUN_TESTS) --golden $(GOLDEN)
 check-rig: all unit rigtest
 	$(Q)$(SUBMAKE) san-build
@@ -316,6 +320,11 @@ fuzz:
 			-timeout=10 -artifact_prefix=$(O)/libfuzzer/$$f- \
 			$(O)/libfuzzer/corpus/$$f tests/fuzz/corpus/$${f#fuzz_} || exit 1; \
 	done
+
+# How fast a replay is, against bounds: what is timed fails on a machine that is busy, so that it is no
+# part of `make check`.
+bench: all benchtools
+	$(Q)O=$(O) tests/bench/replay.sh $(BENCH_PACKETS)
 
 mutants: all
 	$(Q)O=$(O) scripts/mutants $(wildcard $(BUNDLES))
@@ -343,6 +352,7 @@ help:
 		'make check-unit, check-bpf, check-golden, check-rig   one kind of them' \
 		'make check-kernels   the kernel side and a run on older kernels, under qemu: about 5 minutes' \
 		'make fuzz      each fuzzer for FUZZ_SECONDS (default 60), with clang' \
+		'make bench     how fast a replay is, against its bounds: BENCH_PACKETS (default 1000000)' \
 		'make mutants   remove each guard of the judge in turn; a test must notice each' \
 		'make lint      the checks of the text alone' \
 		'make format    lay the code out by .clang-format' \

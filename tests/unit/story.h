@@ -406,28 +406,35 @@ static inline void end(struct run *r)
 		push(r, &ev);
 }
 
-static inline void tell(const struct story *s, struct run_result *ret)
+static inline void tell_run(struct run *r)
 {
-	struct run r = { .s = s, .now = 1000 * MS, .key = { 9 } };
+	const struct story *s = r->s;
 
-	assert_int_equal(correlate_new(&r.c), 0);
-	begin(&r);
-	r.lane = LANE_OTHER;
-	baselines(&r, ARM_BASELINE_FIRST, s->first);
-	calibrators(&r);
-	baselines(&r, ARM_BASELINE_LAST, s->last);
-	r.lane = LANE;
+	begin(r);
+	r->lane = LANE_OTHER;
+	baselines(r, ARM_BASELINE_FIRST, s->first);
+	calibrators(r);
+	baselines(r, ARM_BASELINE_LAST, s->last);
+	r->lane = LANE;
 	for (uint32_t i = 0; s->flood && i <= FLOOD; i++)
-		frame(&r, NULL,
+		frame(r, NULL,
 		      (struct frame){ .hook = SNT_HOOK_WORLD,
 				      .protocol = IPPROTO_UDP,
 				      .dst = canary_address,
 				      .dport = 1234,
 				      .payload = "flood" });
-	target_rounds(&r);
+	target_rounds(r);
 	if (s->after)
-		s->after(&r, &r.last);
-	end(&r);
+		s->after(r, &r->last);
+	end(r);
+}
+
+static inline void tell(const struct story *s, struct run_result *ret)
+{
+	struct run r = { .s = s, .now = 1000 * MS, .key = { 9 } };
+
+	assert_int_equal(correlate_new(&r.c), 0);
+	tell_run(&r);
 	assert_int_equal(correlate_finish(r.c, false, ret), 0);
 	correlate_free(r.c);
 }
