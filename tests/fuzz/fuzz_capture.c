@@ -63,7 +63,7 @@ static void as_blocks(const uint8_t *data, size_t size)
 	struct pcapng_block b;
 	struct segment segment;
 	const char *text;
-	struct ev ev;
+	struct ev ev = { .type = EV_NONE };
 	size_t len;
 	int n;
 

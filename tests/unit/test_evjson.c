@@ -418,6 +418,109 @@ static void test_cut_text_is_refused(void **state unused_arg)
 	json_out_done(&j);
 }
 
+/* ---- as the writer writes it, and as anybody may ---- */
+
+/* A space before each comma between members: the same to JSON, and not what the writer writes. */
+static size_t spaced(char *out, const char *text, size_t len)
+{
+	bool in_string = false;
+	size_t o = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == ',' && !in_string)
+			out[o++] = ' ';
+		out[o++] = text[i];
+		if (in_string && text[i] == '\\' && i + 1 < len)
+			out[o++] = text[++i];
+		else if (text[i] == '"')
+			in_string = !in_string;
+	}
+	return o;
+}
+
+/* Some characters become others that mean something; now and then a piece is there twice. */
+static size_t mangle(char *text, size_t len)
+{
+	static const char meant[] = ",\"\"\"::{}\\ 0199.-+etrue\t\x7f\x01\xc3";
+	size_t from = random_below(len), n = random_below(MIN(len - from, (size_t)40));
+
+	for (uint32_t k = random_below(4); k; k--)
+		text[random_below(len)] = meant[random_below(sizeof(meant) - 1)];
+	if (random_below(4))
+		return len;
+	memmove(text + from + n, text + from, len - from);
+	return len + n;
+}
+
+static void assert_read_alike(const char *text, size_t len, uint32_t *taken)
+{
+	cleanup_free char *exact = malloc(len ? len : 1), *slow = malloc(2 * len + 1);
+	struct ev a, b;
+	int err;
+
+	assert_non_null(exact);
+	assert_non_null(slow);
+	memcpy(exact, text, len);
+	memset(&a, 0xa5, sizeof(a));
+	memset(&b, 0xa5, sizeof(b));
+	err = evjson_read(&a, exact, len);
+	if (evjson_read(&b, slow, spaced(slow, text, len)) != err || memcmp(&a, &b, sizeof(a)))
+		fail_msg("%d, or not the same: %.*s", err, (int)len, text);
+	*taken += !err;
+}
+
+static void test_fast_is_as_slow(void **state unused_arg)
+{
+	uint32_t taken = 0, tried = 0;
+	struct json_out j;
+	struct ev ev;
+	char text[16384];
+
+	json_out_init(&j);
+	for (int round = 0; round < 2000; round++) {
+		enum ev_type type = round % 2 ? EV_PACKET : random_below(EV_TYPE_MAX);
+
+		if (!is_type(type))
+			continue;
+		random_event(&ev, type);
+		json_out_reset(&j);
+		assert_int_equal(evjson_write(&j, &ev), 0);
+		assert_true(j.len + 64 < sizeof(text));
+		assert_read_alike(j.buf, j.len, &taken);
+		for (int k = 0; k < 20; k++, tried++) {
+			memcpy(text, j.buf, j.len);
+			assert_read_alike(text, mangle(text, j.len), &taken);
+		}
+	}
+	/* neither all nor none: both were tried */
+	assert_true(taken > tried / 10 && taken < tried / 10 * 9);
+	json_out_done(&j);
+}
+
+/* Nothing of the record before is left, whatever came of it. */
+static void test_read_again_into_the_same(void **state unused_arg)
+{
+	struct ev again = { .type = EV_NONE }, once, none = { .type = EV_NONE };
+	struct json_out j;
+	struct ev ev;
+
+	json_out_init(&j);
+	for (int round = 0; round < 5000; round++) {
+		enum ev_type type = random_below(3) ? EV_PACKET : random_below(EV_TYPE_MAX);
+		size_t cut = random_below(8) ? 0 : 1;
+
+		if (!is_type(type))
+			continue;
+		random_event(&ev, type);
+		json_out_reset(&j);
+		assert_int_equal(evjson_write(&j, &ev), 0);
+		assert_int_equal(evjson_read(&once, j.buf, j.len), 0);
+		assert_int_equal(evjson_reread(&again, j.buf, j.len - cut), cut ? -EBADMSG : 0);
+		assert_memory_equal(&again, cut ? &none : &once, sizeof(again));
+	}
+	json_out_done(&j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -433,6 +536,8 @@ int main(void)
 		cmocka_unit_test(test_bad_text_is_refused),
 		cmocka_unit_test(test_good_text_is_read),
 		cmocka_unit_test(test_cut_text_is_refused),
+		cmocka_unit_test(test_fast_is_as_slow),
+		cmocka_unit_test(test_read_again_into_the_same),
 	};
 
 	return cmocka_run_group_tests_name("evjson", tests, NULL, NULL);

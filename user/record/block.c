@@ -106,7 +106,7 @@ static int read_packet(struct ev *ret, const struct block_context *c, const stru
 	struct pcapng_packet p;
 	uint32_t interface;
 
-	if (pcapng_read_packet(b, &p) || evjson_read(ret, p.comment, p.comment_len) ||
+	if (pcapng_read_packet(b, &p) || evjson_reread(ret, p.comment, p.comment_len) ||
 	    ret->type != EV_PACKET || interfaces_find(c->lanes, ret->hook, ret->lane, &interface))
 		return -EBADMSG;
 	if (p.data_len < SLL2_LEN || p.data_len - SLL2_LEN != ret->packet.data_len ||
@@ -148,7 +148,7 @@ static int read_journal(struct ev *ret, const struct pcapng_block *b)
 	const char *text;
 	size_t len;
 
-	if (pcapng_read_field(b, "SENTINEL", &text, &len) || evjson_read(ret, text, len) ||
+	if (pcapng_read_field(b, "SENTINEL", &text, &len) || evjson_reread(ret, text, len) ||
 	    ret->type == EV_PACKET)
 		return -EBADMSG;
 	return 0;

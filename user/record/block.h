@@ -35,7 +35,8 @@ int block_write(struct pcapng_out *o, struct json_out *json, const struct block_
 		const struct ev *ev, uint64_t id) must_check;
 
 /* Reads a record; ret and its data borrow from b. -EBADMSG where the block is no record of ours, or
- * what it says outside the JSON is not what the JSON says. */
+ * what it says outside the JSON is not what the JSON says. ret is all zero before the first, and
+ * serves one record after the other (evjson_reread()). */
 int block_read(struct ev *ret, const struct block_context *c,
 	       const struct pcapng_block *b) must_check;
 

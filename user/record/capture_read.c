@@ -6,17 +6,20 @@
 #include <stdarg.h>
 
 #include "user/record/block.h"
-#include "user/record/digest.h"
+#include "user/record/hasher.h"
 
 /* Read() into a window, not mmap(): a file that is cut under a mapping is a signal. */
 #define WINDOW_BYTES (4u << 20)
-_Static_assert(WINDOW_BYTES >= 2 * PCAPNG_BLOCK_MAX, "a block always fits");
+#define READ_BYTES                                                                                 \
+	(256u << 10) /* at once: what was just read is still in a cache when it is looked at */
+#define HASH_BYTES (128u << 10) /* at once, for the hasher to work beside the judge */
+_Static_assert(WINDOW_BYTES >= 2 * PCAPNG_BLOCK_MAX + READ_BYTES, "a block always fits");
 
 struct reader {
 	ev_sink_fn sink;
 	void *arg;
 	struct capture_report *report;
-	struct digest *digest;
+	struct hasher *hasher;
 	struct json_out json; /* scratch for writing seals anew */
 	struct pcapng_out out;
 
@@ -31,6 +34,7 @@ struct reader {
 	uint64_t sealed;	/* bytes of the run that the last good seal covers */
 	struct segment segment; /* expected: its run is known after the first */
 	struct block_context context;
+	struct ev ev; /* the record being looked at */
 	uint64_t records, last_ns;
 	bool begun, ended, final; /* run.begin, run.end, and its seal were read */
 };
@@ -61,26 +65,40 @@ static void printf_like(3, 4) damage(struct reader *r, uint64_t offset, const ch
 
 static int hash_walked(struct reader *r)
 {
-	int err = digest_add(r->digest, r->window + r->hashed, r->at - r->hashed);
+	int err = hasher_add(r->hasher, r->window + r->hashed, r->at - r->hashed);
 
 	r->hashed = r->at;
 	return err;
 }
 
-/* Reads on, behind what is there. 1, 0 at the end of the file, -errno. */
-static int refill(struct reader *r)
+/* What is walked goes, what is not goes to the front. */
+static int make_room(struct reader *r)
 {
-	ssize_t n;
 	int err = hash_walked(r);
 
+	if (!err)
+		err = hasher_wait(r->hasher);
 	if (err)
 		return err;
 	memmove(r->window, r->window + r->at, r->end - r->at);
 	r->base += r->at;
 	r->end -= r->at;
 	r->at = r->hashed = 0;
+	return 0;
+}
+
+/* Reads on, behind what is there. 1, 0 at the end of the file, -errno. */
+static int refill(struct reader *r)
+{
+	int err = r->at - r->hashed >= HASH_BYTES ? hash_walked(r) : 0;
+	ssize_t n;
+
+	if (!err && WINDOW_BYTES - r->end < READ_BYTES)
+		err = make_room(r);
+	if (err)
+		return err;
 	do
-		n = read(r->fd, r->window + r->end, WINDOW_BYTES - r->end);
+		n = read(r->fd, r->window + r->end, READ_BYTES);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
@@ -129,7 +147,7 @@ static int check_seal(struct reader *r, const struct ev *ev, const struct pcapng
 	int err = hash_walked(r);
 
 	if (!err)
-		err = digest_now(r->digest, sha256);
+		err = hasher_now(r->hasher, sha256);
 	if (err)
 		return err;
 	if (ev->seal.offset != position(r) || ev->time_ns != r->last_ns ||
@@ -185,22 +203,22 @@ static int begin(struct reader *r, const struct ev *ev)
 
 static int take_record(struct reader *r, const struct pcapng_block *b)
 {
-	struct ev ev;
-	int err = block_read(&ev, &r->context, b);
+	struct ev *ev = &r->ev;
+	int err = block_read(ev, &r->context, b);
 
 	if (!err)
-		err = begin(r, &ev);
+		err = begin(r, ev);
 	if (err) {
 		damage(r, position(r), "there is a record that can't be read");
 		r->records++; /* it had a number: go on behind it */
 		return 0;
 	}
-	err = check_order(r, &ev, b);
+	err = check_order(r, ev, b);
 	if (err)
 		return err;
-	follow(r, &ev);
+	follow(r, ev);
 	r->report->records++;
-	return r->sink(r->arg, &ev);
+	return r->sink(r->arg, ev);
 }
 
 /* ---- segments ---- */
@@ -320,12 +338,12 @@ static int reader_init(struct reader *r)
 	json_out_init(&r->json);
 	r->window = malloc(WINDOW_BYTES);
 	r->out = (struct pcapng_out){ .buf = malloc(PCAPNG_BLOCK_MAX), .cap = PCAPNG_BLOCK_MAX };
-	return r->window && r->out.buf ? digest_new(&r->digest) : -ENOMEM;
+	return r->window && r->out.buf ? hasher_new(&r->hasher) : -ENOMEM;
 }
 
 static void reader_done(struct reader *r)
 {
-	digest_free(r->digest);
+	hasher_free(r->hasher);
 	json_out_done(&r->json);
 	free(r->out.buf);
 	free(r->window);

@@ -25,6 +25,7 @@ struct capture_writer {
 	size_t hashed;	       /* how much of it is in the digest */
 	struct digest *digest;
 	struct json_out json;
+	struct ev accepted; /* the last record, as the reader reads it */
 
 	uint64_t segment_max, seal_max, seal_ns;
 	uint64_t flushed;		  /* bytes of all segments that left the buffer */
@@ -131,18 +132,18 @@ static int rotate(struct capture_writer *w)
 static int hand_over(struct capture_writer *w, size_t start, uint64_t id, ev_sink_fn accepted,
 		     void *arg, int *ret_accepted)
 {
+	struct ev *ev = &w->accepted;
 	struct pcapng_block block;
-	struct ev ev;
 
 	if (pcapng_next(w->out.buf + start, w->out.len - start, &block) < 0 ||
-	    block_read(&ev, &w->context, &block) || ev.id != id) {
+	    block_read(ev, &w->context, &block) || ev->id != id) {
 		w->out.len = start; /* nothing that can't be read again is evidence */
 		return -EINVAL;
 	}
 	w->records++;
-	w->last_ns = ev.time_ns;
-	w->unsealed = ev.type != EV_SEAL;
-	*ret_accepted = accepted ? accepted(arg, &ev) : 0;
+	w->last_ns = ev->time_ns;
+	w->unsealed = ev->type != EV_SEAL;
+	*ret_accepted = accepted ? accepted(arg, ev) : 0;
 	return 0;
 }
 

@@ -77,8 +77,10 @@ const char *field_name(const struct field_names *names, uint32_t v)
 #define IS(f, t) __builtin_types_compatible_p(__typeof__(MEMBER(f)), t)
 #define ROW(key_, kind_, f, condition, ...)                                                        \
 	{                                                                                          \
-		.key = (key_), .key_len = sizeof(key_) - 1, .kind = (kind_),                       \
-		.offset = offsetof(struct ev, f), .size = SIZE_IF(condition, f), __VA_ARGS__       \
+		.key = (key_), .key_len = sizeof(key_) - 1,                                        \
+		.token = ",\"" key_ "\":", .token_len = sizeof(",\"" key_ "\":") - 1,              \
+		.kind = (kind_), .offset = offsetof(struct ev, f), .size = SIZE_IF(condition, f),  \
+		__VA_ARGS__                                                                        \
 	}
 
 #define U32(key, f) ROW(key, FIELD_U32, f, IS(f, uint32_t))

@@ -27,8 +27,9 @@ struct field_names {
 
 struct field {
 	const char *key;
+	const char *token;		 /* `,"key":`, as the writer begins it */
 	const struct field_names *names; /* FIELD_ENUM */
-	uint8_t key_len;
+	uint8_t key_len, token_len;
 	uint8_t kind; /* enum field_kind */
 	uint16_t offset, size, len_offset;
 };

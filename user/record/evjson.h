@@ -38,4 +38,9 @@ int evjson_write(struct json_out *j, const struct ev *ev) must_check;
  */
 int evjson_read(struct ev *ret, const char *text, size_t len) must_check;
 
+/* The same for one record after the other into the same memory, which is all zero before the first
+ * and touched by nobody else: only what the record before has left there is cleared. After an error
+ * it is all zero. */
+int evjson_reread(struct ev *ev, const char *text, size_t len) must_check;
+
 #endif
