@@ -24,7 +24,7 @@ is "attempts with but one destination have no such arm" \
 # The words of the session's command, by arm: how long an attempt may take, and how late it is.
 "$BUILD/sentinel" explain "$tmp/open" open tcp-connect >"$tmp/lines"
 words_of() { # arm, parameter
-	grep -E "#[0-9]+ +$1 +tp_btf/sched_process_exec exec: 'unshare' .* by 'sentinel'" "$tmp/lines" |
+	grep -E "#[0-9]+ +$1 [0-9]+ +A +tp_btf/sched_process_exec +unshare [0-9]+ +exec by 'sentinel'" "$tmp/lines" |
 		grep -oE "$2=[0-9]+" | sort | paste -sd' '
 }
 is "allowed: as long as on" "$(words_of allowed timeout_ms)" "$(words_of on timeout_ms)"

@@ -496,7 +496,7 @@ static void test_nothing(unused_arg void **state)
 	golden_table("verdict-nothing.txt", &r, &plain);
 }
 
-static void explain(const char *name, const struct cell_result *c, const struct explain_line *lines,
+static void explain(const char *name, const struct cell_result *c, const struct moment *moments,
 		    size_t n, bool color)
 {
 	char *text = NULL;
@@ -504,7 +504,7 @@ static void explain(const char *name, const struct cell_result *c, const struct 
 	FILE *f = open_memstream(&text, &len);
 
 	assert_non_null(f);
-	assert_int_equal(explain_print(f, c, lines, n, color), 0);
+	assert_int_equal(explain_print(f, c, moments, n, color), 0);
 	(void)fclose(f);
 	assert_clean(text, color);
 	assert_golden(name, text, len);
@@ -598,11 +598,51 @@ static void test_letters(unused_arg void **state)
 
 static void test_explain(unused_arg void **state)
 {
-	static const struct explain_line lines[] = {
-		{ 5000000000ull, 101, "exec in mnt 4026532179, net 4026532180" },
-		{ 5000123456ull, 104, "connect 203.0.113.7:9000 = ENETUNREACH" },
-		{ 4999999000ull, 0, "a note of no record, a little before" },
-		{ 65000123456ull, 18446744073709551615ull, "text " HOSTILE },
+	static const struct moment lines[] = {
+		{ .time_ns = 5000000000ull,
+		  .id = 101,
+		  .trial = 7,
+		  .arm = ARM_ON,
+		  .at = "A",
+		  .hook = "tp_btf/sched_process_exec",
+		  .process = "sentinel-probe 4242",
+		  .what = "exec by 'bwrap' pid 4240, uid 65534: sentinel-probe",
+		  .outcome = "" },
+		{ .time_ns = 5000123456ull,
+		  .id = 104,
+		  .trial = 7,
+		  .arm = ARM_ON,
+		  .at = "A",
+		  .hook = "raw_tp/sys_exit",
+		  .process = "sentinel-probe 4242",
+		  .what = "connect(3) to 203.0.113.7:9000",
+		  .outcome = "= -101 ENETUNREACH" },
+		{ .time_ns = 4999999000ull,
+		  .at = "",
+		  .hook = "note",
+		  .process = "",
+		  .what = "a note of no record, a little before",
+		  .outcome = "" },
+		{ .time_ns = 65000123456ull,
+		  .id = 18446744073709551615ull,
+		  .packet = true,
+		  .trial = 4294967295u,
+		  .arm = ARM_BASELINE_LAST,
+		  .at = "B",
+		  .hook = "tcx/ingress@boundary",
+		  .process = "process " HOSTILE,
+		  .what = "text " HOSTILE,
+		  .outcome = "outcome " HOSTILE },
+		{ .time_ns = 65000123457ull,
+		  .id = 118,
+		  .packet = true,
+		  .trial = 9,
+		  .arm = ARM_OFF,
+		  .at = "W",
+		  .hook = "tcx/ingress@world",
+		  .process = "",
+		  .what = "packet: 10.117.4.2:44924 to 203.0.113.56:9000, tcp ack psh",
+		  .outcome = "the token in hex" },
 	};
 	struct cell_result cells[CELLS_MAX];
 

@@ -4,11 +4,8 @@
 #include "user/base/log.h"
 #include "user/cmd/cmd.h"
 #include "user/cmd/judge_bundle.h"
-#include "user/cmd/packet_line.h"
-#include "user/record/evjson.h"
-#include "user/record/message.h"
+#include "user/cmd/moment.h"
 #include "user/report/explain.h"
-#include "user/sense/hook_names.h"
 
 #define LINES_MAX 4096 /* of one cell; more is said, not shown */
 
@@ -19,8 +16,24 @@ static const struct argp_option options[] = {
 
 struct explain_args {
 	const char *bundle, *target, *probe;
+	char *cell; /* "TARGET/PROBE", cut in two; owned */
 	enum color_when color;
 };
+
+/* No name has a '/' in it: TARGET/PROBE is a cell in one word. */
+static int split_cell(struct explain_args *a)
+{
+	char *slash;
+
+	a->cell = strdup(a->target);
+	slash = a->cell ? strchr(a->cell, '/') : NULL;
+	if (!slash || !slash[1] || slash == a->cell)
+		return -EINVAL;
+	*slash = '\0';
+	a->target = a->cell;
+	a->probe = slash + 1;
+	return 0;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -39,7 +52,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 					: &a->probe) = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!a->probe)
+		if (!a->target || (!a->probe && split_cell(a)))
 			argp_error(state, "name a bundle, a target and a probe");
 		return 0;
 	default:
@@ -50,60 +63,58 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 struct collector {
 	const struct explain_args *args;
 	const struct correlate *correlate;
-	struct explain_line lines[LINES_MAX];
-	char *texts[LINES_MAX];
+	const struct ev_trial *on; /* the cell's first `on` trial, NULL */
+	struct moment moments[LINES_MAX];
 	size_t n, more;
 };
 
-static bool concerns(const struct collector *c, const struct ev *ev)
+/* Its own trials, and those outside any sandbox that it is compared with: the same attempt, under
+ * the same uid, with the same capabilities, towards the same far side. */
+static bool concerns(const struct collector *c, const struct ev_trial *t)
 {
-	const struct ev_trial *t =
-		correlate_trial(c->correlate, correlate_trial_of(c->correlate, ev));
-
-	return t && !strcmp(t->target, c->args->target) && !strcmp(t->probe, c->args->probe);
+	if (!t || strcmp(t->probe, c->args->probe) != 0)
+		return false;
+	if (t->target[0])
+		return !strcmp(t->target, c->args->target);
+	return c->on && t->far == c->on->far && t->uid == c->on->uid && t->caps == c->on->caps;
 }
 
-static const char *arm_name(enum arm arm)
+static const struct ev_trial *first_on(const struct correlate *c, const struct explain_args *a)
 {
-	static const char *const names[ARM_MAX] = { "",	   "baseline", "on",	 "off",
-						    "on2", "baseline", "allowed" };
+	const struct ev_trial *t;
 
-	return names[arm];
+	for (uint32_t i = 1; (t = correlate_trial(c, i)); i++)
+		if (t->arm == ARM_ON && !strcmp(t->target, a->target) &&
+		    !strcmp(t->probe, a->probe))
+			return t;
+	return NULL;
 }
 
 static int collect(void *arg, const struct ev *ev)
 {
 	struct collector *c = arg;
-	char text[MESSAGE_MAX], line[MESSAGE_MAX + 64];
-	const struct ev_trial *t;
+	const struct ev_trial *t =
+		correlate_trial(c->correlate, correlate_trial_of(c->correlate, ev));
+	struct moment_room room;
+	struct moment m;
+	int err;
 
-	if (!concerns(c, ev))
+	if (!concerns(c, t))
 		return 0;
 	if (c->n == LINES_MAX) {
 		c->more++;
 		return 0;
 	}
-	t = correlate_trial(c->correlate, correlate_trial_of(c->correlate, ev));
-	if (ev->type == EV_PACKET)
-		packet_line(&ev->packet, t, text);
-	else
-		(void)message_text(ev, text);
-	(void)str_format(line, sizeof(line), "%-4s %-22s %s", arm_name(t->arm),
-			 ev->hook ? hook_name(ev->hook) : ev_type_name(ev->type), text);
-	c->texts[c->n] = strdup(line);
-	if (!c->texts[c->n])
-		return -ENOMEM;
-	c->lines[c->n] = (struct explain_line){ .time_ns = ev->time_ns,
-						.id = ev->id,
-						.text = c->texts[c->n] };
-	c->n++;
-	return 0;
+	moment_of(ev, t, &room, &m);
+	err = moment_copy(&m, &c->moments[c->n]);
+	c->n += !err;
+	return err;
 }
 
 /* Rings are not in order of time; records of the same time stay in the capture's order. */
 static int by_time(const void *a, const void *b)
 {
-	const struct explain_line *x = a, *y = b;
+	const struct moment *x = a, *y = b;
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
@@ -133,45 +144,56 @@ static int explain(const struct explain_args *a, struct judged *j, int *ret_code
 		return diag_set(d, -ENOMEM, NULL, 0, 0, "out of memory");
 	c->args = a;
 	c->correlate = j->correlate;
+	c->on = first_on(j->correlate, a);
 	err = capture_read(a->bundle, collect, c, &j->report, d);
-	qsort(c->lines, c->n, sizeof(c->lines[0]), by_time);
+	qsort(c->moments, c->n, sizeof(c->moments[0]), by_time);
 	if (!err &&
-	    explain_print(stdout, cell, c->lines, c->n, color_wanted(a->color, STDOUT_FILENO)))
+	    explain_print(stdout, cell, c->moments, c->n, color_wanted(a->color, STDOUT_FILENO)))
 		*ret_code = cmd_output_failed();
 	if (!err && c->more)
 		log_info("%zu more records are in the capture", c->more);
 	for (size_t i = 0; i < c->n; i++)
-		free(c->texts[i]);
+		moment_free(&c->moments[i]);
 	free(c);
 	return err;
 }
 
-int cmd_explain(int argc, char **argv)
+static int run(const struct explain_args *a)
 {
-	static const struct argp argp = { options,
-					  parse,
-					  "BUNDLE TARGET PROBE",
-					  "Show why a cell got its verdict: the records behind it "
-					  "as a time line, each with the "
-					  "packet id that finds it in Wireshark (frame.packet_id).",
-					  NULL,
-					  NULL,
-					  NULL };
-	struct explain_args a = { .bundle = NULL };
 	struct diag d = { .text = "" };
 	struct judged j;
 	int code = 0;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
-		return EXIT_USAGE;
-	if (judge_bundle(a.bundle, &j, &d))
+	if (judge_bundle(a->bundle, &j, &d))
 		return cmd_fail(&d, EXIT_USAGE);
 	if (j.damaged)
-		log_error("%s: the evidence is damaged: %s", a.bundle, j.report.text);
-	if (explain(&a, &j, &code, &d))
+		log_error("%s: the evidence is damaged: %s", a->bundle, j.report.text);
+	if (explain(a, &j, &code, &d))
 		code = cmd_fail(&d, EXIT_USAGE);
 	else if (!code && j.damaged)
 		code = EXIT_DAMAGED;
 	judged_done(&j);
+	return code;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+	static const struct argp argp = {
+		options,
+		parse,
+		"BUNDLE TARGET PROBE\nBUNDLE TARGET/PROBE",
+		"Show why a cell got its verdict: the records behind it as a time line, with the "
+		"trial that each belongs to, where it was seen (A inside the sandbox, B at its "
+		"boundary, W on the far side), by which hook, whose doing it was, and what came of "
+		"it. The number of a packet finds it in Wireshark: frame.packet_id == N.",
+		NULL,
+		NULL,
+		NULL
+	};
+	struct explain_args a = { .bundle = NULL };
+	int code;
+
+	code = argp_parse(&argp, argc, argv, 0, NULL, &a) ? EXIT_USAGE : run(&a);
+	free(a.cell);
 	return code;
 }

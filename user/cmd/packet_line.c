@@ -100,23 +100,23 @@ static const char *token_form(const struct ev_packet *e, const struct packet *p,
 	return form;
 }
 
-void packet_line(const struct ev_packet *e, const struct ev_trial *t, char out[MESSAGE_MAX])
+void packet_line(const struct ev_packet *e, const struct ev_trial *t, char out[MESSAGE_MAX],
+		 char *token, size_t token_n)
 {
 	char from[64], to[64], what[48];
 	struct packet p;
 	bool parsed = !packet_parse(e->data, e->data_len, e->l2_len, e->eth_proto, &p);
-	const char *form = token_form(e, parsed ? &p : NULL, t);
+	const char *form = t ? token_form(e, parsed ? &p : NULL, t) : NULL;
 
+	(void)str_format(token, token_n, "%s%s", form ? "the token in " : "", form ? form : "");
 	if (!parsed || !p.family) {
-		(void)str_format(out, MESSAGE_MAX, "packet: %s type 0x%04x, %u bytes%s%s",
-				 parsed ? "no IP," : "not well-formed,", e->eth_proto, e->len,
-				 form ? ", the token in " : "", form ? form : "");
+		(void)str_format(out, MESSAGE_MAX, "packet: %s type 0x%04x, %u bytes",
+				 parsed ? "no IP," : "not well-formed,", e->eth_proto, e->len);
 		return;
 	}
 	endpoint(&p, p.src, p.sport, from);
 	endpoint(&p, p.dst, p.dport, to);
 	protocol_text(&p, what);
-	(void)str_format(out, MESSAGE_MAX, "packet: %s to %s, %s, %u bytes of payload%s%s%s", from,
-			 to, what, p.payload_len, p.fragment ? ", a fragment" : "",
-			 form ? ", the token in " : "", form ? form : "");
+	(void)str_format(out, MESSAGE_MAX, "packet: %s to %s, %s, %u bytes of payload%s", from, to,
+			 what, p.payload_len, p.fragment ? ", a fragment" : "");
 }

@@ -9,7 +9,7 @@
 /* Before escaping. What is cut is still whole in the JSON. */
 #define RAW_MAX 448
 
-static const char *endpoint(const uint8_t a[16], uint32_t port, char out[64])
+const char *message_endpoint(const uint8_t a[16], uint32_t port, char out[64])
 {
 	char text[ADDR_TEXT_MAX];
 
@@ -62,19 +62,18 @@ static void addr_line(char *out, const struct ev *ev)
 
 	(void)str_format(out, RAW_MAX, "address: '%s' pid %u at %s to %s%s%s%s", a->task.name,
 			 a->task.pid, field_name(&evfields_hooks, ev->hook),
-			 a->path[0] ? a->path : endpoint(a->daddr, a->dport, to),
+			 a->path[0] ? a->path : message_endpoint(a->daddr, a->dport, to),
 			 a->retval ? "" : ", refused",
 			 ev->flags & SNT_F_DENIED ? " by the egress policy" : "", refusal(ev));
 }
 
-/* What a call was aimed at: an address, a name, a file; "" for none. */
-static const char *call_aim(const struct ev_call *c, char out[SNT_CALL_DATA_MAX + 1])
+const char *message_call_aim(const struct ev_call *c, char out[SNT_CALL_DATA_MAX + 1])
 {
 	out[0] = '\0';
 	if (c->path[0])
 		return c->path;
 	if (c->dport)
-		return endpoint(c->daddr, c->dport, out);
+		return message_endpoint(c->daddr, c->dport, out);
 	if (!strcmp(c->name, "openat"))
 		(void)str_format(out, SNT_CALL_DATA_MAX + 1, "%.*s", (int)c->data_cap,
 				 (const char *)c->data);
@@ -84,7 +83,7 @@ static const char *call_aim(const struct ev_call *c, char out[SNT_CALL_DATA_MAX 
 static void call_line(char *out, const struct ev_call *c)
 {
 	char room[SNT_CALL_DATA_MAX + 1];
-	const char *aim = call_aim(c, room);
+	const char *aim = message_call_aim(c, room);
 
 	(void)str_format(out, RAW_MAX, "call: '%s' pid %u: %s(%d)%s%s = %" PRId64, c->task.name,
 			 c->task.pid, c->name[0] ? c->name : "?", c->fd, aim[0] ? " to " : "", aim,
@@ -103,7 +102,7 @@ static void send_line(char *out, const struct ev_send *s)
 	char to[64];
 
 	(void)str_format(out, RAW_MAX, "send: '%s' pid %u to %s = %d", s->task.name, s->task.pid,
-			 endpoint(s->daddr, s->dport, to), s->ret);
+			 message_endpoint(s->daddr, s->dport, to), s->ret);
 }
 
 static void state_line(char *out, const struct ev_state *s)
@@ -111,8 +110,8 @@ static void state_line(char *out, const struct ev_state *s)
 	char from[64], to[64];
 
 	(void)str_format(out, RAW_MAX, "state: '%s' pid %u, %s to %s, state %u to %u",
-			 s->owner.name, s->owner.pid, endpoint(s->saddr, s->sport, from),
-			 endpoint(s->daddr, s->dport, to), s->oldstate, s->newstate);
+			 s->owner.name, s->owner.pid, message_endpoint(s->saddr, s->sport, from),
+			 message_endpoint(s->daddr, s->dport, to), s->oldstate, s->newstate);
 }
 
 static void drop_line(char *out, const struct ev_drop *d)
@@ -149,7 +148,7 @@ static const char *destination(const struct ev_trial *t, char out[64])
 {
 	if (t->path[0])
 		return t->path;
-	return t->dest == DEST_NONE ? "what is planted" : endpoint(t->daddr, t->dport, out);
+	return t->dest == DEST_NONE ? "what is planted" : message_endpoint(t->daddr, t->dport, out);
 }
 
 static void trial_line(char *out, const struct ev_trial *t)
@@ -189,10 +188,11 @@ static void received_line(char *out, const struct ev_received *r)
 {
 	char from[64], to[64];
 
-	(void)str_format(
-		out, RAW_MAX, "collector of lane %u: protocol %u from %s to %s, %u bytes%s",
-		r->lane, r->protocol, endpoint(r->saddr, r->sport, from),
-		endpoint(r->daddr, r->dport, to), r->data_len, r->answered ? ", answered" : "");
+	(void)str_format(out, RAW_MAX,
+			 "collector of lane %u: protocol %u from %s to %s, %u bytes%s", r->lane,
+			 r->protocol, message_endpoint(r->saddr, r->sport, from),
+			 message_endpoint(r->daddr, r->dport, to), r->data_len,
+			 r->answered ? ", answered" : "");
 }
 
 static void attach_line(char *out, const struct ev_attach *a)

@@ -123,24 +123,66 @@ static void print_verdict(struct line *l, const struct cell_result *c)
 
 /* ---- the time line ---- */
 
-static void print_line(struct line *l, const struct explain_line *e, uint64_t from_ns)
+/* Widths of its columns, with the gap: the widest hook has 25 letters, a process 15 and its pid. */
+enum { ID_WIDTH = 10, TRIAL_WIDTH = 15, AT_WIDTH = 3, HOOK_WIDTH = 27, PROCESS_WIDTH = 23 };
+
+static void print_time(struct line *l, uint64_t ns, uint64_t from_ns)
 {
 	/* The caller chooses the order, so a line may be before the first. */
-	bool before = e->time_ns < from_ns;
-	uint64_t ns = before ? from_ns - e->time_ns : e->time_ns - from_ns;
+	bool before = ns < from_ns;
+	uint64_t by = before ? from_ns - ns : ns - from_ns;
+
+	line_putf(l, INK_FAINT, 0, "  %c%4llu.%06llu s  ", before ? '-' : '+', by / NSEC_PER_SEC,
+		  by % NSEC_PER_SEC / 1000);
+}
+
+static void print_trial(struct line *l, const struct moment *m)
+{
+	if (m->trial)
+		line_putf(l, INK_NONE, TRIAL_WIDTH, "%s %" PRIu32, moment_arm(m), m->trial);
+	else
+		line_put(l, INK_NONE, TRIAL_WIDTH, moment_arm(m));
+}
+
+static void print_moment(struct line *l, const struct moment *m, uint64_t from_ns)
+{
 	char plain[TEXT_MAX];
 
-	line_putf(l, INK_FAINT, 0, "  %c%4llu.%06llu s  ", before ? '-' : '+', ns / NSEC_PER_SEC,
-		  ns % NSEC_PER_SEC / 1000);
-	if (e->id)
-		line_putf(l, INK_FAINT, 10, "#%" PRIu64, e->id);
+	print_time(l, m->time_ns, from_ns);
+	if (m->id)
+		line_putf(l, INK_FAINT, ID_WIDTH, "#%" PRIu64, m->id);
 	else
-		line_put(l, INK_NONE, 10, "");
-	line_put(l, INK_NONE, 0, printable(plain, sizeof(plain), e->text));
+		line_put(l, INK_NONE, ID_WIDTH, "");
+	print_trial(l, m);
+	line_put(l, INK_STRONG, AT_WIDTH, m->at);
+	line_put(l, INK_FAINT, HOOK_WIDTH, m->hook);
+	line_put(l, INK_NONE, PROCESS_WIDTH, printable(plain, sizeof(plain), m->process));
+	line_put(l, INK_NONE, 0, printable(plain, sizeof(plain), m->what));
+	if (m->outcome[0]) {
+		line_put(l, INK_NONE, 0, m->outcome[0] == '=' ? " " : ", ");
+		line_put(l, INK_STRONG, 0, printable(plain, sizeof(plain), m->outcome));
+	}
 	line_end(l);
 }
 
-int explain_print(FILE *f, const struct cell_result *c, const struct explain_line *lines, size_t n,
+/* With a packet of this cell to try it with, best one that crossed. */
+static void print_filter(struct line *l, const struct moment *moments, size_t n)
+{
+	char filter[MOMENT_FILTER_MAX];
+	const struct moment *best = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (moments[i].packet && (!best || (best->at[0] != 'W' && moments[i].at[0] == 'W')))
+			best = &moments[i];
+	if (!best)
+		return;
+	line_end(l);
+	line_putf(l, INK_FAINT, 0, "in Wireshark: %s finds packet #%" PRIu64,
+		  moment_filter(best, filter), best->id);
+	line_end(l);
+}
+
+int explain_print(FILE *f, const struct cell_result *c, const struct moment *moments, size_t n,
 		  bool color)
 {
 	struct line l = { .f = f, .color = color };
@@ -154,6 +196,7 @@ int explain_print(FILE *f, const struct cell_result *c, const struct explain_lin
 		line_end(&l);
 	}
 	for (size_t i = 0; i < n; i++)
-		print_line(&l, &lines[i], lines[0].time_ns);
+		print_moment(&l, &moments[i], moments[0].time_ns);
+	print_filter(&l, moments, n);
 	return fflush(f) || ferror(f) ? -EIO : 0;
 }

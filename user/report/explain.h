@@ -6,16 +6,11 @@
 #include <stdio.h>
 
 #include "user/judge/verdict.h"
+#include "user/report/moment.h"
 #include "user/report/text.h"
 
-struct explain_line {
-	uint64_t time_ns; /* CLOCK_MONOTONIC */
-	uint64_t id;	  /* record number: epb_packetid in the capture; 0 = no record */
-	const char *text; /* hostile parts are escaped here */
-};
-
-/* Prints c and the n lines in the order given, with times relative to the first. 0 or -EIO. */
-int explain_print(FILE *f, const struct cell_result *c, const struct explain_line *lines, size_t n,
+/* Prints c and the n moments in the order given, with times relative to the first. 0 or -EIO. */
+int explain_print(FILE *f, const struct cell_result *c, const struct moment *moments, size_t n,
 		  bool color) must_check;
 
 #endif
