@@ -4,7 +4,9 @@
  * calibrators and one sandbox (tests/unit/story.h), whose every trial that gets through sends its
  * token, and then a flood. Written by the real writer, with all that the kernel says of a packet.
  *
- * usage: make_capture FOLDER PACKETS      says how many packets and bytes there are
+ * usage: make_capture FOLDER PACKETS [escaped]
+ *
+ * Says how many packets and bytes there are. escaped: so does what is in the sandbox.
  */
 #include "tests/unit/story.h"
 
@@ -15,7 +17,7 @@
 
 #define LANES 8
 #define REAL_NS 1700000000123456789ull
-#define OPEN_SCENES 9  /* of the story: baselines, off arms, the calibrator that blocks nothing */
+#define OPEN_SCENES 10 /* of the story: baselines, off arms, the calibrator that blocks nothing */
 #define HOOKS 4	       /* that see each datagram on its way */
 #define SPACE_NS 20000 /* between two datagrams */
 #define PAYLOAD_MIN 29 /* 57 bytes with the headers: a question to DNS */
@@ -117,7 +119,7 @@ static const struct way way = {
 
 int main(int argc, char **argv)
 {
-	static const struct story story = { .way = &way };
+	struct story story = { .way = &way };
 	struct run r = {
 		.s = &story, .now = 1000 * MS, .key = { 9 }, .sink = put, .sink_arg = &writing
 	};
@@ -127,10 +129,12 @@ int main(int argc, char **argv)
 	uint32_t packets;
 	int err;
 
-	if (argc != 3 || parse_u32(argv[2], 1, UINT32_MAX / 2, &packets)) {
-		(void)fputs("usage: make_capture FOLDER PACKETS\n", stderr);
+	if (argc < 3 || argc > 4 || parse_u32(argv[2], 1, UINT32_MAX / 2, &packets) ||
+	    (argc == 4 && strcmp(argv[3], "escaped") != 0)) {
+		(void)fputs("usage: make_capture FOLDER PACKETS [escaped]\n", stderr);
 		return 2;
 	}
+	story.on = argc == 4 ? opened : NULL;
 	writing.datagrams = (packets + OPEN_SCENES * HOOKS - 1) / (OPEN_SCENES * HOOKS);
 	if (capture_create(&writing.writer, argv[1], &d)) {
 		(void)fprintf(stderr, "make_capture: %s\n", diag_text(&d, text, sizeof(text)));

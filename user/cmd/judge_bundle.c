@@ -1,13 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/cmd/judge_bundle.h"
 
+struct watch {
+	struct correlate *correlate;
+	judge_bundle_fn fn; /* NULL: nobody asks */
+	void *arg;
+};
+
+/* Seals come every 4 MiB or second, and say where they are. */
 static int push(void *arg, const struct ev *ev)
 {
-	return correlate_push(arg, ev);
+	const struct watch *w = arg;
+
+	if (ev->type == EV_SEAL && w->fn)
+		w->fn(w->arg, ev->seal.offset);
+	return correlate_push(w->correlate, ev);
 }
 
 int judge_bundle(const char *bundle, struct judged *j, struct diag *d)
 {
+	return judge_bundle_watched(bundle, NULL, NULL, j, d);
+}
+
+int judge_bundle_watched(const char *bundle, judge_bundle_fn fn, void *arg, struct judged *j,
+			 struct diag *d)
+{
+	struct watch watch = { .fn = fn, .arg = arg };
 	struct diag why;
 	int err;
 
@@ -15,7 +33,8 @@ int judge_bundle(const char *bundle, struct judged *j, struct diag *d)
 	err = correlate_new(&j->correlate);
 	if (err)
 		return diag_set(d, err, NULL, 0, 0, "out of memory");
-	err = capture_read(bundle, push, j->correlate, &j->report, &why);
+	watch.correlate = j->correlate;
+	err = capture_read(bundle, push, &watch, &j->report, &why);
 	if (err == -EBADMSG) {
 		/* Well-framed, but its log contradicts itself: somebody wrote it who is not us. */
 		j->damaged = true;

@@ -18,6 +18,11 @@ struct judged {
  * where the evidence is damaged: then no cell is contained. -errno where there is nothing to read.
  * j is the caller's: judged_done(). */
 int judge_bundle(const char *bundle, struct judged *j, struct diag *d) must_check;
+/* The same, and tells as it goes how many bytes of the capture are behind it. */
+typedef void (*judge_bundle_fn)(void *arg, uint64_t bytes);
+int judge_bundle_watched(const char *bundle, judge_bundle_fn fn, void *arg, struct judged *j,
+			 struct diag *d) must_check;
+
 void judged_done(struct judged *j);
 
 #endif

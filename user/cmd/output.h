@@ -22,4 +22,12 @@ extern const struct argp output_argp;
 int output_result(const struct output *out, const struct run_result *r,
 		  struct table_opts *o) must_check;
 
+/*
+ * The same of one bundle among several. JSON: one line, which has before the members of
+ * verdict.json "bundle" (its path), "exit" (o->exit_code) and, where wrong is not "", "error".
+ * Table: the path stands before it. r NULL: there is no result.
+ */
+int output_bundle(const struct output *out, const char *bundle, const char *wrong,
+		  const struct run_result *r, struct table_opts *o) must_check;
+
 #endif

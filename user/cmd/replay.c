@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <argp.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <sys/stat.h>
 
 #include "user/base/log.h"
+#include "user/cmd/batch.h"
 #include "user/cmd/cmd.h"
 #include "user/cmd/foreign.h"
 #include "user/cmd/judge_bundle.h"
 #include "user/cmd/output.h"
+#include "user/cmd/progress.h"
 #include "user/judge/exit.h"
 #include "user/record/bundle.h"
 #include "user/report/verdict_json.h"
@@ -16,29 +20,38 @@
 #define VERDICT_FILE_MAX (64u << 20)
 
 struct replay_args {
-	char **bundles;
-	int bundles_n;
 	struct output output;
+	struct batch batch;
 };
 
 static error_t parse(int key, char *arg unused_arg, struct argp_state *state)
 {
 	struct replay_args *a = state->input;
 
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &a->output;
-		return 0;
-	case ARGP_KEY_ARGS:
-		a->bundles = state->argv + state->next;
-		a->bundles_n = state->argc - state->next;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "name a bundle: a folder that `sentinel run` left, or a capture");
-		return 0;
-	default:
+	if (key != ARGP_KEY_INIT)
 		return ARGP_ERR_UNKNOWN;
-	}
+	state->child_inputs[0] = &a->output;
+	state->child_inputs[1] = &a->batch;
+	return 0;
+}
+
+/* One bundle, and the first thing that is wrong with it. */
+struct one {
+	const char *bundle;
+	char wrong[1024];
+};
+
+static void printf_like(2, 3) complain(struct one *o, const char *fmt, ...)
+{
+	char text[sizeof(o->wrong)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!o->wrong[0])
+		(void)str_copy(o->wrong, sizeof(o->wrong), text);
+	log_error("%s", text);
 }
 
 static bool is_folder(const char *path)
@@ -48,15 +61,46 @@ static bool is_folder(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
+/* The sums are taken beside the judge, by a thread of their own: that is as much work. */
+struct sums {
+	const char *bundle;
+	bool threaded;
+	pthread_t thread;
+	int err; /* of bundle_check() */
+	struct diag diag;
+};
+
+static void *check_sums(void *arg)
+{
+	struct sums *s = arg;
+
+	s->err = is_folder(s->bundle) ? bundle_check(s->bundle, &s->diag) : 0;
+	return NULL;
+}
+
+static void sums_start(struct sums *s, const char *bundle)
+{
+	*s = (struct sums){ .bundle = bundle };
+	s->threaded = !pthread_create(&s->thread, NULL, check_sums, s);
+	if (!s->threaded)
+		(void)check_sums(s);
+}
+
+static void sums_wait(const struct sums *s)
+{
+	if (s->threaded)
+		(void)pthread_join(s->thread, NULL);
+}
+
 /* Whether the bundle's own verdict.json is, byte for byte, what its capture gives. */
-static bool same_as_recorded(const char *bundle, const struct json_out *now)
+static bool same_as_recorded(struct one *o, const struct json_out *now)
 {
 	cleanup_free char *recorded = NULL;
 	char path[PATH_MAX];
 	size_t len;
 	int err;
 
-	if (str_format(path, sizeof(path), "%s/verdict.json", bundle))
+	if (str_format(path, sizeof(path), "%s/verdict.json", o->bundle))
 		return false;
 	err = read_file(path, VERDICT_FILE_MAX, &recorded, &len);
 	if (err) {
@@ -67,73 +111,110 @@ static bool same_as_recorded(const char *bundle, const struct json_out *now)
 		log_info("'%s' is byte for byte what the capture gives", path);
 		return true;
 	}
-	log_error(
-		"'%s' is not what the capture gives: it was changed, or judged by another version",
-		path);
+	complain(o,
+		 "'%s' is not what the capture gives: it was changed, or judged by another version",
+		 path);
 	return false;
 }
 
-static bool bundle_is_whole(const char *bundle, const struct judged *j)
+static bool is_whole(struct one *o, const struct judged *j, const struct sums *sums)
 {
-	struct diag d;
 	char text[1024];
-	int err;
 
 	if (j->damaged) {
-		log_error("'%s': the evidence is damaged: %s", bundle, j->report.text);
+		complain(o, "'%s': the evidence is damaged: %s", o->bundle, j->report.text);
 		return false;
 	}
-	if (!is_folder(bundle))
-		return true;
-	err = bundle_check(bundle, &d);
-	if (err == -ENOENT) {
-		log_warn("%s, ignoring", diag_text(&d, text, sizeof(text)));
+	if (sums->err == -ENOENT) {
+		log_warn("%s, ignoring", diag_text(&sums->diag, text, sizeof(text)));
 		return true;
 	}
-	if (err)
-		log_error("%s", diag_text(&d, text, sizeof(text)));
-	return !err;
+	if (sums->err)
+		complain(o, "%s", diag_text(&sums->diag, text, sizeof(text)));
+	return !sums->err;
 }
 
-static int compare_recorded(const char *bundle, const struct judged *j, bool *ret_same)
+static int compare_recorded(struct one *o, const struct judged *j, bool *ret_same)
 {
 	struct json_out json;
 	int err;
 
 	*ret_same = true;
-	if (!is_folder(bundle))
+	if (!is_folder(o->bundle))
 		return 0;
 	json_out_init(&json);
 	err = verdict_json(&json, &j->result, hook_name);
 	if (!err)
-		*ret_same = same_as_recorded(bundle, &json);
+		*ret_same = same_as_recorded(o, &json);
 	json_out_done(&json);
+	if (err)
+		complain(o, "'%s': can't compare: %s", o->bundle, strerror(-err));
 	return err;
 }
 
-static int replay_one(const struct replay_args *a, const char *bundle)
+/* r NULL: there is no result. */
+static int show(const struct replay_args *a, const struct one *o, const struct run_result *r,
+		int code)
 {
-	struct table_opts o = { .exit_code = EXIT_CONTAINED };
-	struct judged j;
-	struct diag d;
-	bool whole, same = false;
-	enum origin origin;
-	int err;
+	struct table_opts t = { .exit_code = code };
+	int err = 0;
 
-	if (foreign_is(bundle, &origin))
-		return foreign_replay(bundle, origin, &a->output);
-	if (judge_bundle(bundle, &j, &d))
-		return cmd_fail(&d, EXIT_USAGE);
-	whole = bundle_is_whole(bundle, &j);
-	err = whole ? compare_recorded(bundle, &j, &same) : 0;
-	o.exit_code =
-		run_exit_code(&j.result, false, !whole || !same, a->output.accept_provisional);
-	if (err)
-		log_error("'%s': can't compare: %s", bundle, strerror(-err));
-	else
-		err = output_result(&a->output, &j.result, &o);
+	if (a->batch.several)
+		err = output_bundle(&a->output, o->bundle, o->wrong, r, &t);
+	else if (r)
+		err = output_result(&a->output, r, &t);
+	return err ? EXIT_OUTPUT : code;
+}
+
+static int replay_judged(const struct replay_args *a, struct one *o, const struct judged *j,
+			 const struct sums *sums)
+{
+	bool whole = is_whole(o, j, sums), same = false;
+	int code;
+
+	if (whole && compare_recorded(o, j, &same))
+		return show(a, o, NULL, EXIT_OUTPUT);
+	code = run_exit_code(&j->result, false, !whole || !same, a->output.accept_provisional);
+	return show(a, o, &j->result, code);
+}
+
+static void judged_so_far(void *arg, uint64_t bytes)
+{
+	progress_at(arg, bytes);
+}
+
+static int replay_own(const struct replay_args *a, struct one *o, struct progress *p)
+{
+	char text[sizeof(o->wrong)];
+	struct judged j;
+	struct sums sums;
+	struct diag d;
+	int err, code;
+
+	sums_start(&sums, o->bundle);
+	err = judge_bundle_watched(o->bundle, judged_so_far, p, &j, &d);
+	sums_wait(&sums);
+	progress_end(p);
+	if (err) {
+		complain(o, "%s", diag_text(&d, text, sizeof(text)));
+		return show(a, o, NULL, EXIT_USAGE);
+	}
+	code = replay_judged(a, o, &j, &sums);
 	judged_done(&j);
-	return err ? EXIT_OUTPUT : o.exit_code;
+	return code;
+}
+
+static int replay_one(const struct replay_args *a, const char *bundle, struct progress *p)
+{
+	struct one o = { .bundle = bundle };
+	enum origin origin;
+	int code;
+
+	if (!foreign_is(bundle, &origin))
+		return replay_own(a, &o, p);
+	progress_end(p);
+	code = foreign_replay(bundle, origin, &a->output);
+	return a->batch.several && a->output.json ? show(a, &o, NULL, code) : code;
 }
 
 /* DESIGN.md 6.1: usage, output, damaged, escaped, inconclusive, provisional, contained. */
@@ -149,27 +230,51 @@ static int worse(int a, int b)
 	return a;
 }
 
+static int replay_all(const struct replay_args *a)
+{
+	const struct bundle_list *l = &a->batch.list;
+	struct progress progress = { .on = false };
+	int code = EXIT_CONTAINED;
+
+	if (!l->n) {
+		log_info("part %u of %u has no bundle", a->batch.shard.k, a->batch.shard.n);
+		return EXIT_INCONCLUSIVE; /* nothing was scored */
+	}
+	for (size_t i = 0; i < l->n; i++) {
+		progress_begin(&progress, l->path[i], i + 1, l->n);
+		code = worse(code, replay_one(a, l->path[i], &progress));
+	}
+	return code;
+}
+
 int cmd_replay(int argc, char **argv)
 {
-	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 },
+						      { &batch_argp, 0, NULL, 0 },
+						      { 0 } };
 	static const struct argp argp = {
 		NULL,
 		parse,
 		"BUNDLE...",
 		"Judge recorded runs again, from their captures alone. Needs neither root nor BPF, "
 		"and "
-		"checks that the recorded verdict is the one that the capture gives.",
+		"checks that the recorded verdict is the one that the capture gives. A folder "
+		"without a capture of its own stands for the bundles below it.",
 		children,
 		NULL,
 		NULL
 	};
-	struct replay_args a = { .bundles = NULL };
-	int code = EXIT_CONTAINED;
+	struct replay_args a = { .batch = { .names = NULL } };
+	struct diag d;
+	int code;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		return EXIT_USAGE;
 	cmd_log(a.output.json);
-	for (int i = 0; i < a.bundles_n; i++)
-		code = worse(code, replay_one(&a, a.bundles[i]));
+	if (batch_open(&a.batch, &d))
+		code = cmd_fail(&d, EXIT_USAGE);
+	else
+		code = batch_exit_code(&a.batch, replay_all(&a));
+	batch_done(&a.batch);
 	return code;
 }
