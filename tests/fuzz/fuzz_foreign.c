@@ -38,7 +38,12 @@ static void print(struct traffic *t, const struct foreign_report *r)
 
 static void replay(const char *path)
 {
-	const struct traffic_opts opts = { .flows = 8, .questions = 8, .addresses = 8 };
+	const struct traffic_opts opts = {
+		.flows = 8,
+		.questions = 8,
+		.addresses = 8,
+		.stream = { .flows = 8, .blocks = 8, .flow_blocks = 4, .fragments = 2 },
+	};
 	struct traffic_totals totals;
 	struct foreign_report r;
 	struct diag d = { .text = "" };

@@ -139,6 +139,11 @@ static void test_no_hello(void **state unused_arg)
 	data[4]++;
 	data[1] = 2;
 	assert_int_equal(find(data, len, name, &from), 0);
+	data[1] = 3;
+	data[len - 4 - strlen("a.example") - 4] = 1; /* the list ends before its name does */
+	assert_int_equal(find(data, len, name, &from), 0);
+	data[len - 4 - strlen("a.example") - 4] = 3 + strlen("a.example");
+	assert_int_equal(find(data, len, name, &from), 1);
 }
 
 static void test_http(void **state unused_arg)

@@ -587,6 +587,22 @@ static void test_too_few_buffers(void **state unused_arg)
 	assert_int_equal(totals().messages_lost, 3);
 }
 
+/* Where what was left over had to make room, nobody knows where the next message begins. */
+static void test_lost_place(void **state unused_arg)
+{
+	uint8_t message[512];
+	size_t len = question(message + 2, "hidden.example", 1);
+
+	open_traffic((struct traffic_opts){ .carries = 1 });
+	put16(message, (uint32_t)len);
+	tcp(1, 5000, 9, 53, 100, ACK, "\2\0abc", 5);
+	tcp(1, 5001, 9, 53, 100, ACK, "\2\0abc", 5);
+	/* in the middle of the first stream's message */
+	tcp(1, 5000, 9, 53, 105, ACK, message, len + 2);
+	assert_int_equal(names_count(traffic_names(traffic)), 0);
+	assert_int_equal(totals().messages_lost, 1);
+}
+
 #define TRAFFIC_TEST(test) cmocka_unit_test_teardown(test, close_traffic)
 
 int main(void)
@@ -609,6 +625,7 @@ int main(void)
 		TRAFFIC_TEST(test_http_in_pieces),
 		TRAFFIC_TEST(test_no_server_name),
 		TRAFFIC_TEST(test_too_few_buffers),
+		TRAFFIC_TEST(test_lost_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
