@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The records of a run that somebody made up, with seals that are right: whatever they say, the
+ * judge and the reports hold, the same records give the same verdict, and damaged evidence contains
+ * nobody. An input is one record a line, as a capture has them, a packet's with its bytes in
+ * hexadecimal behind it.
+ */
+#include "user/judge/correlate.h"
+#include "user/record/evjson.h"
+#include "user/report/junit.h"
+#include "user/report/table.h"
+#include "user/report/verdict_json.h"
+#include "user/sense/hook_names.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define PACKET_MAX 65536
+
+struct line {
+	const char *text;
+	size_t len;
+};
+
+static bool next_line(const uint8_t **at, const uint8_t *end, struct line *ret)
+{
+	const uint8_t *newline;
+
+	if (*at == end)
+		return false;
+	newline = memchr(*at, '\n', (size_t)(end - *at));
+	*ret = (struct line){ .text = (const char *)*at,
+			      .len = (size_t)((newline ? newline : end) - *at) };
+	*at = newline ? newline + 1 : end;
+	return true;
+}
+
+/* What stands behind the object. */
+static uint32_t read_bytes(const char *hex, size_t len, uint8_t out[PACKET_MAX])
+{
+	uint32_t n = 0;
+	char byte[3] = "";
+
+	while (len >= 2 && n < PACKET_MAX) {
+		memcpy(byte, hex, 2);
+		if (hex_decode(out + n, 1, byte))
+			break;
+		n++;
+		hex += 2;
+		len -= 2;
+	}
+	return n;
+}
+
+static int read_record(const struct line *line, struct ev *ret, uint8_t bytes[PACKET_MAX])
+{
+	const char *end = memrchr(line->text, '}', line->len);
+	size_t json = end ? (size_t)(end - line->text) + 1 : 0;
+	int err = evjson_read(ret, line->text, json);
+
+	if (err || ret->type != EV_PACKET)
+		return err;
+	ret->packet.data = bytes;
+	ret->packet.data_len = 0;
+	if (line->len > json + 1)
+		ret->packet.data_len = read_bytes(end + 2, line->len - json - 1, bytes);
+	ret->packet.len = MAX(ret->packet.len, ret->packet.data_len);
+	return 0;
+}
+
+/* Judges it all; the result is to be released. False where there is none. */
+static bool judge(const uint8_t *data, size_t size, bool damaged, struct run_result *ret)
+{
+	static uint8_t bytes[PACKET_MAX];
+	const uint8_t *at = data;
+	struct correlate *c;
+	struct line line;
+	struct ev ev;
+	int err = 0;
+
+	if (correlate_new(&c) < 0)
+		return false;
+	while (!err && next_line(&at, data + size, &line))
+		if (!read_record(&line, &ev, bytes))
+			err = correlate_push(c, &ev);
+	/* a log that contradicts itself is damaged */
+	if (correlate_finish(c, damaged || err, ret) < 0)
+		abort();
+	correlate_free(c);
+	return true;
+}
+
+static void check_damaged(const struct run_result *r)
+{
+	for (uint32_t i = 0; i < r->cells_n; i++)
+		if (r->cells[i].judgement.verdict == VERDICT_CONTAINED)
+			abort();
+}
+
+/* In every form; where shown to people, nothing drives a terminal. */
+static void print(const struct run_result *r)
+{
+	const struct table_opts o = { .hook_name = hook_name };
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f || table_print(f, r, &o) < 0 || junit_write(f, r) < 0 || fclose(f))
+		abort();
+	for (size_t i = 0; i < len; i++)
+		if ((unsigned char)text[i] < 0x20 && text[i] != '\n')
+			abort();
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct run_result first, again, damaged;
+	struct json_out a, b;
+
+	if (!judge(data, size, false, &first) || !judge(data, size, false, &again) ||
+	    !judge(data, size, true, &damaged))
+		return 0;
+	json_out_init(&a);
+	json_out_init(&b);
+	if (verdict_json(&a, &first, hook_name) < 0 || verdict_json(&b, &again, hook_name) < 0 ||
+	    a.len != b.len || memcmp(a.buf, b.buf, a.len) != 0)
+		abort();
+	print(&first);
+	check_damaged(&damaged);
+	json_out_done(&a);
+	json_out_done(&b);
+	run_result_done(&first);
+	run_result_done(&again);
+	run_result_done(&damaged);
+	return 0;
+}
