@@ -9,7 +9,7 @@ if [ "${1:-}" != inside ] && [ "$(id -u)" -eq 0 ] && unshare --net true 2>/dev/n
 	exec unshare --net -- "$0" inside
 fi
 . "$(dirname "$0")/lib.sh"
-need ip tcpdump dumpcap editcap capinfos tshark perl jq
+need ip tcpdump dumpcap editcap mergecap capinfos tshark perl jq
 [ "${1:-}" = inside ] || skip "a network namespace"
 
 # ---- two hosts: ours, private, and one far away ----
@@ -225,6 +225,26 @@ tcpdump -nr "$tmp/tcpdump.pcap" -w "$tmp/ip.pcap" 'ip or ip6' 2>/dev/null
 cp "$tmp/ip.pcap" "$tmp/tcpdump.pcap"
 convert raw raw.pcap -F pcap -C 14 -L -T rawip
 convert raw-pcapng raw.pcapng -F pcapng -C 14 -L -T rawip
+
+# ---- what pcapng has besides: whose a packet is, as ptcpdump says it; several link types ----
+
+first=$(tshark -n -r "$tmp/nano.pcap" -Y 'tcp.dstport == 8080' -T fields -e frame.number 2>/dev/null | head -n 1)
+editcap -F pcapng -a "$first:$(printf 'PID: 4242\nCmd: /usr/bin/curl\nArgs: curl')" \
+	"$tmp/nano.pcap" "$tmp/comment.pcapng" 2>/dev/null
+replay comment "$tmp/comment.pcapng" --json
+is "comment: the process" \
+	"$(flow comment "$web" '"\(.["process.name"]) \(.["process.pid"])"')" 'curl 4242'
+is "comment: of no other flow" "$(jq -c 'select(.["process.pid"])' "$tmp/comment.out" | wc -l)" 1
+mergecap -w "$tmp/both.pcapng" "$tmp/nano.pcap" "$tmp/cooked.pcap"
+replay both "$tmp/both.pcapng" --json
+is "two link types: exit" "$code" 3
+is "two link types: sent, recorded twice" "$(flow both "$web" '.["source.payload_bytes"]')" $((2 * request))
+editcap -s 68 "$tmp/nano.pcap" "$tmp/short.pcapng" 2>/dev/null
+replay short "$tmp/short.pcapng" --json
+is "68 bytes of each packet: bytes sent and received" \
+	"$(flow short "$web" '"\(.["source.payload_bytes"]) \(.["destination.payload_bytes"])"')" "$request 1234"
+holds "68 bytes of each packet: said" \
+	test "$(lines short 'select(.type == "capture") | .cut_short')" -gt 0
 
 # ---- for people ----
 

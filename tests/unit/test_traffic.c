@@ -223,6 +223,30 @@ static void test_fragments(void **state unused_arg)
 	assert_int_equal(totals().flows.stray_fragments, 1);
 }
 
+/* Where not all of a header was recorded, its ports are known, and how much lies behind it. */
+static void test_cut_header(void **state unused_arg)
+{
+	struct ev ev = { .type = EV_PACKET };
+	const struct flow_row *r;
+
+	open_traffic((struct traffic_opts){ 0 });
+	tcp(1, 40000, 2, 443, 100, SYN, "0123456789", 10);
+	frame[IP_HEADER + 12] = 7 << 4; /* a header of 28 bytes, 2 of payload */
+	ev.packet.eth_proto = ETH_P_IP;
+	ev.packet.data = frame;
+	ev.packet.len = IP_HEADER + 30;
+	ev.packet.data_len = IP_HEADER + 20;
+	assert_int_equal(traffic_push(traffic, &ev, DIRECTION_UNKNOWN), 0);
+	r = only_flow();
+	assert_int_equal(r->sent.frames, 2);
+	assert_int_equal(r->sent.payload, 10 + 2);
+	ev.packet.data_len = IP_HEADER + 4; /* at least 20 */
+	assert_int_equal(traffic_push(traffic, &ev, DIRECTION_UNKNOWN), 0);
+	r = only_flow();
+	assert_int_equal(r->sent.payload, 10 + 2 + 10);
+	assert_int_equal(totals().cut, 2);
+}
+
 static void test_direction(void **state unused_arg)
 {
 	static const struct {
@@ -608,23 +632,15 @@ static void test_lost_place(void **state unused_arg)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TRAFFIC_TEST(test_both_ways),
-		TRAFFIC_TEST(test_who_began),
-		TRAFFIC_TEST(test_told_apart),
-		TRAFFIC_TEST(test_fragments),
-		TRAFFIC_TEST(test_direction),
-		TRAFFIC_TEST(test_eviction),
-		TRAFFIC_TEST(test_oldest_goes),
-		TRAFFIC_TEST(test_no_packets),
-		TRAFFIC_TEST(test_dns),
-		TRAFFIC_TEST(test_dns_not),
-		TRAFFIC_TEST(test_dns_many_addresses),
-		TRAFFIC_TEST(test_dns_eviction),
-		TRAFFIC_TEST(test_dns_tcp),
-		TRAFFIC_TEST(test_dns_tcp_long),
-		TRAFFIC_TEST(test_http_in_pieces),
-		TRAFFIC_TEST(test_no_server_name),
-		TRAFFIC_TEST(test_too_few_buffers),
+		TRAFFIC_TEST(test_both_ways),	   TRAFFIC_TEST(test_who_began),
+		TRAFFIC_TEST(test_told_apart),	   TRAFFIC_TEST(test_fragments),
+		TRAFFIC_TEST(test_direction),	   TRAFFIC_TEST(test_cut_header),
+		TRAFFIC_TEST(test_eviction),	   TRAFFIC_TEST(test_oldest_goes),
+		TRAFFIC_TEST(test_no_packets),	   TRAFFIC_TEST(test_dns),
+		TRAFFIC_TEST(test_dns_not),	   TRAFFIC_TEST(test_dns_many_addresses),
+		TRAFFIC_TEST(test_dns_eviction),   TRAFFIC_TEST(test_dns_tcp),
+		TRAFFIC_TEST(test_dns_tcp_long),   TRAFFIC_TEST(test_http_in_pieces),
+		TRAFFIC_TEST(test_no_server_name), TRAFFIC_TEST(test_too_few_buffers),
 		TRAFFIC_TEST(test_lost_place),
 	};
 

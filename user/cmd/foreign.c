@@ -104,6 +104,8 @@ static int read_and_show(struct show *s, const char *path, enum origin origin)
 	about.link = report.link;
 	about.has_direction = report.has_direction;
 	about.cut = report.cut ? report.text : NULL;
+	about.left_out = report.left_out;
+	about.left_out_link = report.left_out_link;
 	err = show_all(s, &about);
 	if (err)
 		return print_failed(s, err);

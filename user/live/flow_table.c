@@ -15,13 +15,17 @@ struct flow_key {
 };
 _Static_assert(sizeof(struct flow_key) == 40, "no padding: keys are hashed as bytes");
 
+struct ports {
+	uint16_t src, dst;
+};
+
 /* The ports of a packet in pieces, which only its first has. */
 struct flow_fragment {
 	uint8_t src[16], dst[16];
 	uint32_t id;
 	uint8_t protocol;
 	bool v6, used;
-	uint16_t sport, dport;
+	struct ports ports;
 };
 
 int flow_table_init(struct flow_table *t, uint32_t rows, const uint64_t secret[2],
@@ -48,14 +52,20 @@ void flow_table_done(struct flow_table *t)
 
 /* ---- ports ---- */
 
-struct ports {
-	uint16_t src, dst;
-};
-
 static bool has_ports(const struct packet *p)
 {
 	return p->protocol == IPPROTO_TCP || p->protocol == IPPROTO_UDP ||
 	       p->protocol == IPPROTO_UDPLITE;
+}
+
+/* They stand first, and may be there where the rest of the header is not. */
+static bool read_ports(const struct packet *p, struct ports *ret)
+{
+	if (!has_ports(p) || p->frag_offset || p->l4_len < 4)
+		return false;
+	*ret = (struct ports){ .src = (uint16_t)(p->l4[0] << 8 | p->l4[1]),
+			       .dst = (uint16_t)(p->l4[2] << 8 | p->l4[3]) };
+	return true;
 }
 
 static struct flow_fragment *find_fragment(const struct flow_table *t, const struct packet *p)
@@ -71,7 +81,7 @@ static struct flow_fragment *find_fragment(const struct flow_table *t, const str
 	return NULL;
 }
 
-static void keep_fragment(struct flow_table *t, const struct packet *p)
+static void keep_fragment(struct flow_table *t, const struct packet *p, struct ports ports)
 {
 	struct flow_fragment *f = find_fragment(t, p);
 
@@ -81,8 +91,7 @@ static void keep_fragment(struct flow_table *t, const struct packet *p)
 				     .protocol = p->protocol,
 				     .v6 = p->family == AF_INET6,
 				     .used = true,
-				     .sport = p->sport,
-				     .dport = p->dport };
+				     .ports = ports };
 	memcpy(f->src, p->src, 16);
 	memcpy(f->dst, p->dst, 16);
 }
@@ -91,13 +100,25 @@ static void keep_fragment(struct flow_table *t, const struct packet *p)
 static struct ports ports_of(const struct flow_table *t, const struct packet *p)
 {
 	const struct flow_fragment *f;
+	struct ports ports = { 0, 0 };
 
-	if (!has_ports(p))
-		return (struct ports){ 0, 0 };
-	if (p->transport)
-		return (struct ports){ p->sport, p->dport };
-	f = p->fragment ? find_fragment(t, p) : NULL;
-	return f ? (struct ports){ f->sport, f->dport } : (struct ports){ 0, 0 };
+	if (read_ports(p, &ports) || !p->fragment || !has_ports(p))
+		return ports;
+	f = find_fragment(t, p);
+	return f ? f->ports : ports;
+}
+
+/* The first part of a packet tells the ports to those that follow. */
+static void note_fragment(struct flow_table *t, const struct packet *p)
+{
+	struct ports ports;
+
+	if (!p->fragment || !has_ports(p))
+		return;
+	if (read_ports(p, &ports))
+		keep_fragment(t, p, ports);
+	else if (!find_fragment(t, p))
+		t->stats.stray_fragments++;
 }
 
 /* ---- rows ---- */
@@ -210,25 +231,38 @@ static void note_direction(struct flow_row *r, bool sent, enum direction directi
 		r->passes |= r->direction != direction;
 }
 
-struct flow_row *flow_table_add(struct flow_table *t, const struct packet *p, uint64_t time_ns,
-				uint32_t bytes, enum direction direction)
+/* Bytes behind the transport header, also where that was not recorded whole. */
+static uint32_t payload_of(const struct packet *p)
+{
+	uint32_t header = 0;
+
+	if (p->transport || p->frag_offset || !has_ports(p))
+		return p->wire_len;
+	if (p->protocol != IPPROTO_TCP)
+		header = 8;
+	else
+		header = p->l4_len > 12 ? (p->l4[12] >> 4) * 4u : 20;
+	return p->wire_len - MIN(header, p->wire_len);
+}
+
+struct flow_row *flow_table_add(struct flow_table *t, const struct packet *p, const struct ev *ev,
+				enum direction direction)
 {
 	struct ports ports = ports_of(t, p);
-	struct flow_row *r = get_row(t, p, ports, time_ns);
+	struct flow_row *r = get_row(t, p, ports, ev->time_ns);
 	bool sent = sent_by_source(r, p, ports);
 	struct flow_side *side = sent ? &r->sent : &r->received;
 
-	if (p->fragment && p->transport && has_ports(p))
-		keep_fragment(t, p);
-	else if (p->fragment && has_ports(p) && !find_fragment(t, p))
-		t->stats.stray_fragments++;
+	note_fragment(t, p);
 	side->frames++;
-	side->bytes += bytes;
-	side->payload += p->wire_len;
+	side->bytes += ev->packet.len;
+	side->payload += payload_of(p);
 	if (p->protocol == IPPROTO_TCP)
 		side->tcp_flags |= p->tcp_flags;
-	r->first_ns = MIN(r->first_ns, time_ns);
-	r->last_ns = MAX(r->last_ns, time_ns);
+	r->first_ns = MIN(r->first_ns, ev->time_ns);
+	r->last_ns = MAX(r->last_ns, ev->time_ns);
+	if (!r->owner.pid)
+		r->owner = ev->packet.owner;
 	note_direction(r, sent, direction);
 	return r;
 }

@@ -10,6 +10,7 @@
 
 #include "user/base/direction.h"
 #include "user/base/lru.h"
+#include "user/decode/ev.h"
 #include "user/decode/packet.h"
 
 #define FLOW_NAME_MAX 255
@@ -50,6 +51,7 @@ struct flow_row {
 	bool passes;		  /* seen coming and going: it was only forwarded */
 	uint64_t first_ns, last_ns;
 	struct flow_side sent, received; /* by the source */
+	struct ev_task owner;		 /* of the first frame that has one; hostile */
 	enum flow_named named;
 	uint8_t name_len;
 	uint8_t name[FLOW_NAME_MAX]; /* hostile */
@@ -84,10 +86,10 @@ int flow_table_init(struct flow_table *t, uint32_t rows, const uint64_t secret[2
 		    flow_evicted_fn evicted, void *arg) must_check;
 void flow_table_done(struct flow_table *t);
 
-/* A frame of bytes, with a packet of IP in it (p->family). The row that it counts in, borrowed
+/* A frame, borrowed, with a packet of IP in it (p->family). The row that it counts in, borrowed
  * until the next call. */
-struct flow_row *flow_table_add(struct flow_table *t, const struct packet *p, uint64_t time_ns,
-				uint32_t bytes, enum direction direction);
+struct flow_row *flow_table_add(struct flow_table *t, const struct packet *p, const struct ev *ev,
+				enum direction direction);
 
 /* The row that such a packet counts in; NULL: there is none. */
 struct flow_row *flow_table_find(struct flow_table *t, const struct packet *p);

@@ -76,7 +76,7 @@ static void count_frame(struct traffic *t, const struct stream_piece *piece)
 		s->not_ip++;
 		return;
 	}
-	row = flow_table_add(&t->flows, piece->packet, now, e->len, t->direction);
+	row = flow_table_add(&t->flows, piece->packet, piece->ev, t->direction);
 	/* The name that the address had when the flow began: it may get another later. */
 	if (row->sent.frames + row->received.frames == 1)
 		name_by_dns(t, row);

@@ -55,6 +55,16 @@ static void name(struct json_out *j, const struct flow_row *row)
 		json_text(j, keys[row->named], traffic_name(row, text));
 }
 
+static void process(struct json_out *j, const struct flow_row *row)
+{
+	char text[TEXT_MAX];
+
+	if (!row->owner.pid)
+		return;
+	json_u32(j, "process.pid", row->owner.pid);
+	json_text(j, "process.name", printable(text, sizeof(text), row->owner.name));
+}
+
 static const char *source_by(enum flow_source by)
 {
 	switch (by) {
@@ -85,6 +95,7 @@ void traffic_json_flow(struct json_out *j, uint64_t seq, const struct flow_row *
 	if (traffic_has_ports(row))
 		json_u32(j, "destination.port", row->destination_port);
 	name(j, row);
+	process(j, row);
 	json_u64(j, "network.packets", row->sent.frames + row->received.frames);
 	json_u64(j, "network.bytes", row->sent.bytes + row->received.bytes);
 	side(j, &row->sent, "source.packets", "source.bytes", "source.payload_bytes");
@@ -144,6 +155,9 @@ void traffic_json_capture(struct json_out *j, uint64_t seq, const struct traffic
 	json_u64(j, "not_ip", totals->not_ip);
 	json_u64(j, "malformed", totals->malformed);
 	json_u64(j, "cut_short", totals->cut);
+	json_u64(j, "left_out", about->left_out);
+	if (about->left_out)
+		json_text(j, "left_out_link_type", about->left_out_link);
 	loss(j, totals);
 	end(j);
 }

@@ -37,7 +37,8 @@ static void print_count(struct line *l, const char *what, uint64_t n, const char
 	line_end(l);
 }
 
-static void print_totals(struct line *l, const struct traffic_totals *t)
+static void print_totals(struct line *l, const struct traffic_totals *t,
+			 const struct traffic_about *about)
 {
 	char first[TIME_TEXT_MAX], last[TIME_TEXT_MAX];
 
@@ -53,6 +54,13 @@ static void print_totals(struct line *l, const struct traffic_totals *t)
 		  " malformed",
 		  t->frames, t->bytes, t->flows.flows, t->not_ip, t->malformed);
 	line_end(l);
+	if (about->left_out) {
+		line_put(l, INK_DOUBT, 10, "left out");
+		line_putf(l, INK_NONE, 0,
+			  "%" PRIu64 " packets of link type %s, which is not known here",
+			  about->left_out, about->left_out_link);
+		line_end(l);
+	}
 	print_count(l, "cut", t->cut, "packets were not recorded whole: names may be missing");
 	print_count(l, "left out", t->flows.evicted,
 		    "flows are not below: there was no room for so many; --json has them all");
@@ -147,7 +155,11 @@ static void print_flow(struct line *l, const struct flow_row *r, const struct wi
 	line_putf(l, INK_NONE, NUMBER, "%" PRIu64, r->sent.bytes + r->received.bytes);
 	put_after(l, r->first_ns, start_ns);
 	put_after(l, r->last_ns, start_ns);
-	line_putf(l, INK_NONE, 0, "%s%s", traffic_name(r, name), by[r->named]);
+	(void)traffic_name(r, name);
+	line_putf(l, INK_NONE, strlen(name) + strlen(by[r->named]) + 1, "%s%s", name, by[r->named]);
+	if (r->owner.pid)
+		line_putf(l, INK_NONE, 0, "%s[%u]", printable(name, sizeof(name), r->owner.name),
+			  r->owner.pid);
 	line_end(l);
 }
 
@@ -234,7 +246,7 @@ int traffic_text(FILE *f, struct traffic *t, const struct traffic_about *about, 
 
 	traffic_totals(t, &totals);
 	print_head(&l, about);
-	print_totals(&l, &totals);
+	print_totals(&l, &totals, about);
 	err = print_flows(&l, t, about, totals.first_ns);
 	if (!err)
 		err = print_questions(&l, t);

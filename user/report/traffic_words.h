@@ -13,6 +13,8 @@ struct traffic_about {
 	const char *link;   /* its link type */
 	const char *cut;    /* why not all of it could be read; NULL: it was read to its end */
 	bool has_direction; /* packets say which way they went */
+	uint64_t left_out;  /* packets of a link type that is not known ... */
+	const char *left_out_link; /* ... this one */
 };
 
 /* No word of ours about such traffic is a verdict. */
