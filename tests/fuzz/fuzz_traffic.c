@@ -40,9 +40,9 @@ static void print(struct traffic *t)
 
 	json_out_init(&j);
 	for (uint32_t i = 0; i < traffic_flows(t); i++)
-		traffic_json_flow(&j, i, traffic_flow(t, i));
+		traffic_json_flow(&j, i, "a", traffic_flow(t, i));
 	for (uint32_t i = 0; i < names_count(names); i++)
-		traffic_json_question(&j, i, names_row(names, i));
+		traffic_json_question(&j, i, "a", names_row(names, i));
 	for (size_t i = 0; i < j.len; i++)
 		if ((unsigned char)j.buf[i] < 0x20 && j.buf[i] != '\n')
 			abort();

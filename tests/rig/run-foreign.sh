@@ -136,7 +136,7 @@ flow() { # name, jq condition, jq value: of the one flow that it holds for
 # lengths of link headers, and times below the microsecond.
 story() { # name
 	jq -cS 'select(.type == "dns" or (.type == "flow" and (.["source.port"] // 0) > 0)) |
-		del(.seq, .["event.start"], .["event.end"], .["network.bytes"], .["source.bytes"],
+		del(.seq, .["file.path"], .["event.start"], .["event.end"], .["network.bytes"], .["source.bytes"],
 		    .["destination.bytes"], .["network.direction"])' "$tmp/$1.out" | sort
 }
 

@@ -10,6 +10,7 @@
 
 struct show {
 	const struct output *out;
+	const char *path;
 	struct traffic *traffic;
 	struct json_out json;
 	uint64_t seq;
@@ -38,7 +39,7 @@ static void flow_evicted(void *arg, const struct flow_row *row)
 
 	if (!s->out->json)
 		return;
-	traffic_json_flow(&s->json, ++s->seq, row);
+	traffic_json_flow(&s->json, ++s->seq, s->path, row);
 	print_line(s);
 }
 
@@ -61,11 +62,11 @@ static int show_json(struct show *s, const struct traffic_about *about)
 	if (!flows || !questions)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < flows_n && !s->err; i++) {
-		traffic_json_flow(&s->json, ++s->seq, flows[i]);
+		traffic_json_flow(&s->json, ++s->seq, s->path, flows[i]);
 		print_line(s);
 	}
 	for (uint32_t i = 0; i < questions_n && !s->err; i++) {
-		traffic_json_question(&s->json, ++s->seq, questions[i]);
+		traffic_json_question(&s->json, ++s->seq, s->path, questions[i]);
 		print_line(s);
 	}
 	traffic_totals(s->traffic, &totals);
@@ -89,13 +90,13 @@ static int print_failed(const struct show *s, int err)
 	return EXIT_OUTPUT;
 }
 
-static int read_and_show(struct show *s, const char *path, enum origin origin)
+static int read_and_show(struct show *s, enum origin origin)
 {
-	struct traffic_about about = { .path = path,
+	struct traffic_about about = { .path = s->path,
 				       .format = origin == ORIGIN_PCAP ? "pcap" : "pcapng" };
 	struct foreign_report report;
 	struct diag d;
-	int err = foreign_read(path, take_packet, s, &report, &d);
+	int err = foreign_read(s->path, take_packet, s, &report, &d);
 
 	if (s->err)
 		return print_failed(s, err);
@@ -111,13 +112,13 @@ static int read_and_show(struct show *s, const char *path, enum origin origin)
 		return print_failed(s, err);
 	if (!report.cut)
 		return EXIT_INCONCLUSIVE;
-	log_error("'%s' can't be read to its end: %s", path, report.text);
+	log_error("'%s' can't be read to its end: %s", s->path, report.text);
 	return EXIT_DAMAGED;
 }
 
 int foreign_replay(const char *path, enum origin origin, const struct output *out)
 {
-	struct show s = { .out = out };
+	struct show s = { .out = out, .path = path };
 	struct traffic_opts o = { .evicted = flow_evicted, .arg = &s };
 	int err = random_bytes(o.secret, sizeof(o.secret));
 	int code;
@@ -129,7 +130,7 @@ int foreign_replay(const char *path, enum origin origin, const struct output *ou
 		return EXIT_INCONCLUSIVE;
 	}
 	json_out_init(&s.json);
-	code = read_and_show(&s, path, origin);
+	code = read_and_show(&s, origin);
 	json_out_done(&s.json);
 	traffic_free(s.traffic);
 	return code;

@@ -259,7 +259,8 @@ int cmd_replay(int argc, char **argv)
 		"Judge recorded runs again, from their captures alone. Needs neither root nor BPF, "
 		"and "
 		"checks that the recorded verdict is the one that the capture gives. A folder "
-		"without a capture of its own stands for the bundles below it.",
+		"without a capture of its own stands for the bundles below it. What another tool "
+		"captured (tcpdump, dumpcap, Wireshark) is shown, and not judged.",
 		children,
 		NULL,
 		NULL

@@ -5,12 +5,13 @@
 
 #define SCHEMA 1
 
-static void begin(struct json_out *j, uint64_t seq, const char *type)
+static void begin(struct json_out *j, uint64_t seq, const char *type, const char *path)
 {
 	json_object_begin(j, NULL);
 	json_u32(j, "schema", SCHEMA);
 	json_u64(j, "seq", seq);
 	json_text(j, "type", type);
+	json_text(j, "file.path", path);
 }
 
 static void end(struct json_out *j)
@@ -78,11 +79,12 @@ static const char *source_by(enum flow_source by)
 	return "first-packet";
 }
 
-void traffic_json_flow(struct json_out *j, uint64_t seq, const struct flow_row *row)
+void traffic_json_flow(struct json_out *j, uint64_t seq, const char *path,
+		       const struct flow_row *row)
 {
 	char text[16];
 
-	begin(j, seq, "flow");
+	begin(j, seq, "flow", path);
 	times(j, row->first_ns, row->last_ns);
 	json_text(j, "network.type", row->v6 ? "ipv6" : "ipv4");
 	json_text(j, "network.transport", traffic_transport(row->protocol, text));
@@ -104,11 +106,12 @@ void traffic_json_flow(struct json_out *j, uint64_t seq, const struct flow_row *
 	end(j);
 }
 
-void traffic_json_question(struct json_out *j, uint64_t seq, const struct name_question *q)
+void traffic_json_question(struct json_out *j, uint64_t seq, const char *path,
+			   const struct name_question *q)
 {
 	char text[DNS_TEXT_MAX], word[16];
 
-	begin(j, seq, "dns");
+	begin(j, seq, "dns", path);
 	times(j, q->first_ns, q->last_ns);
 	json_text(j, "dns.question.name", dns_name_text(&q->name, text));
 	json_text(j, "dns.question.type", traffic_question_type(q->type, word));
@@ -139,8 +142,7 @@ static void loss(struct json_out *j, const struct traffic_totals *t)
 void traffic_json_capture(struct json_out *j, uint64_t seq, const struct traffic_about *about,
 			  const struct traffic_totals *totals)
 {
-	begin(j, seq, "capture");
-	json_text(j, "file.path", about->path);
+	begin(j, seq, "capture", about->path);
 	json_text(j, "format", about->format);
 	json_text(j, "link_type", about->link);
 	json_boolean(j, "judged", false);

@@ -7,9 +7,11 @@
 #include "user/base/json_out.h"
 #include "user/report/traffic_words.h"
 
-/* Each appends one line, the seq-th; times of rows are since 1970. */
-void traffic_json_flow(struct json_out *j, uint64_t seq, const struct flow_row *row);
-void traffic_json_question(struct json_out *j, uint64_t seq, const struct name_question *q);
+/* Each appends one line, the seq-th of the capture at path; times of rows are since 1970. */
+void traffic_json_flow(struct json_out *j, uint64_t seq, const char *path,
+		       const struct flow_row *row);
+void traffic_json_question(struct json_out *j, uint64_t seq, const char *path,
+			   const struct name_question *q);
 
 /* The last line. */
 void traffic_json_capture(struct json_out *j, uint64_t seq, const struct traffic_about *about,
