@@ -191,6 +191,7 @@ UNIT_LIBS_test_capture := record
 UNIT_LIBS_test_message := record
 UNIT_LIBS_test_bundle := record
 UNIT_LIBS_test_bundle_find := record
+UNIT_LIBS_test_hasher := record
 UNIT_LIBS_test_helper := rig
 UNIT_LIBS_test_target := rig
 UNIT_LIBS_test_jobs := rig
