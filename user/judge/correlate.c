@@ -133,15 +133,13 @@ const struct ev_target *target_of(const struct correlate *c, const char *name)
 	return NULL;
 }
 
-/* FNV-1a over lane, address and port; never 0. Two destinations with one hash would be one trial's:
- * the address is compared again by trial_by_dest(). */
+/* Of lane, address and port; never 0. Two destinations with one hash would be one trial's: the
+ * address is compared again by trial_by_dest(). */
 static uint64_t dest_key(uint32_t lane, const uint8_t daddr[16], uint32_t dport)
 {
-	uint64_t h = 0xcbf29ce484222325ull ^ lane;
+	uint64_t h = hash_addr(HASH_START, daddr);
 
-	for (int i = 0; i < 16; i++)
-		h = (h ^ daddr[i]) * 0x100000001b3ull;
-	h = (h ^ dport) * 0x100000001b3ull;
+	h = hash_word(h, (uint64_t)lane << 32 | dport);
 	return h ? h : 1;
 }
 

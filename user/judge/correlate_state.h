@@ -19,6 +19,21 @@ struct idmap {
 int idmap_set(struct idmap *m, uint64_t key, uint32_t value) must_check; /* replaces */
 bool idmap_get(const struct idmap *m, uint64_t key, uint32_t *ret);
 
+/* Hashes stand for what was hashed: 64 bits of it, to which every bit has gone. */
+#define HASH_START 0xcbf29ce484222325ull
+static inline uint64_t hash_word(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * 0xff51afd7ed558ccdull;
+	return h ^ h >> 32;
+}
+static inline uint64_t hash_addr(uint64_t h, const uint8_t addr[16])
+{
+	uint64_t words[2];
+
+	memcpy(words, addr, sizeof(words));
+	return hash_word(hash_word(h, words[0]), words[1]);
+}
+
 /* A growing array: `LIST(struct x) name;` and list_add(). */
 #define LIST(type)                                                                                 \
 	struct {                                                                                   \

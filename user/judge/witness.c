@@ -63,14 +63,10 @@ static void check_channel(const struct correlate *c, struct trial_state *t, uint
 
 uint64_t flow_key(uint32_t lane, const struct packet *p)
 {
-	uint64_t h = 0xcbf29ce484222325ull ^ lane;
+	uint64_t h = hash_addr(hash_addr(HASH_START, p->src), p->dst);
 
-	for (int i = 0; i < 16; i++)
-		h = (h ^ p->src[i]) * 0x100000001b3ull;
-	for (int i = 0; i < 16; i++)
-		h = (h ^ p->dst[i]) * 0x100000001b3ull;
-	h = (h ^ ((uint64_t)p->protocol << 32 | (uint32_t)p->sport << 16 | p->dport)) *
-	    0x100000001b3ull;
+	h = hash_word(h, (uint64_t)lane << 32 | (uint32_t)p->sport << 16 | p->dport);
+	h = hash_word(h, p->protocol);
 	return h ? h : 1;
 }
 
