@@ -14,8 +14,8 @@ trap 'rm -rf "$dir"' EXIT
 memory() {
 	mkdir "$dir/$1"
 	"$O/bench/make_capture" "$dir/$1" "$1" >/dev/null
-	"$O/bench/best_of" 1 "$O/sentinel" replay "$dir/$1" >"$dir/best"
-	cut -d' ' -f2 "$dir/best"
+	"$O/bench/measure" "$O/sentinel" replay "$dir/$1" >"$dir/run"
+	cut -d" " -f3 "$dir/run"
 }
 
 small=$(memory 20000)

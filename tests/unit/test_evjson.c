@@ -158,6 +158,26 @@ static void test_keys_are_unique(void **state unused_arg)
 	}
 }
 
+/* Else nothing would be read fast, and nobody would see it. */
+static void test_rows_know_their_keys(void **state unused_arg)
+{
+	char token[128];
+
+	for (enum ev_type type = 0; type < EV_TYPE_MAX; type++) {
+		const struct field_table *own = &evfields_of[type];
+
+		for (uint32_t i = 0; i < evfields_common.n + own->n; i++) {
+			const struct field *f = row(own, i);
+
+			(void)str_format(token, sizeof(token), ",\"%s\":", f->key);
+			assert_string_equal(f->token, token);
+			assert_int_equal(f->token_len, strlen(token));
+			assert_int_equal(f->key_len, strlen(f->key));
+			assert_int_equal(f->first, f->key[0]);
+		}
+	}
+}
+
 /* ---- round trips ---- */
 
 static void assert_round_trip(struct json_out *j, const struct ev *ev)
@@ -528,6 +548,7 @@ int main(void)
 		cmocka_unit_test(test_the_common_part_is_in_the_table),
 		cmocka_unit_test(test_every_type_is_in_the_table),
 		cmocka_unit_test(test_keys_are_unique),
+		cmocka_unit_test(test_rows_know_their_keys),
 		cmocka_unit_test(test_random_events_come_back),
 		cmocka_unit_test(test_other_parsers_read_it),
 		cmocka_unit_test(test_hostile_text_comes_back),

@@ -79,8 +79,8 @@ const char *field_name(const struct field_names *names, uint32_t v)
 	{                                                                                          \
 		.key = (key_), .key_len = sizeof(key_) - 1,                                        \
 		.token = ",\"" key_ "\":", .token_len = sizeof(",\"" key_ "\":") - 1,              \
-		.kind = (kind_), .offset = offsetof(struct ev, f), .size = SIZE_IF(condition, f),  \
-		__VA_ARGS__                                                                        \
+		.first = (key_)[0], .kind = (kind_), .offset = offsetof(struct ev, f),             \
+		.size = SIZE_IF(condition, f), __VA_ARGS__                                         \
 	}
 
 #define U32(key, f) ROW(key, FIELD_U32, f, IS(f, uint32_t))

@@ -30,6 +30,7 @@ struct field {
 	const char *token;		 /* `,"key":`, as the writer begins it */
 	const struct field_names *names; /* FIELD_ENUM */
 	uint8_t key_len, token_len;
+	char first;   /* of key */
 	uint8_t kind; /* enum field_kind */
 	uint16_t offset, size, len_offset;
 };
