@@ -103,6 +103,7 @@ $(O)/lib/%.a:
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
 $(call objs,user/sense) $(O)/obj/tests/bpf/stage.o: | $(O)/gen/sentinel.skel.h
+$(O)/obj/user/report/html.o: | $(O)/gen/report_css.h
 $(O)/obj/%.o: %.c Makefile | $(O)/packages
 	$(call msg,CC,$<)
 	@mkdir -p $(@D)
@@ -155,6 +156,16 @@ $(O)/gen/sentinel.skel.h: $(O)/sentinel.bpf.o
 	@mkdir -p $(@D)
 	$(Q)$(BPFTOOL) gen skeleton $< name sentinel > $@
 
+# ---- the report's style sheet -------------------------------------------------------------------
+# As a string, with the digest that the page's content security policy admits it by.
+$(O)/gen/report_css.h: user/report/report.css Makefile
+	$(call msg,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q){ printf '#define REPORT_CSS_HASH "sha256-%s"\n' \
+		"$$(sha256sum <$< | cut -c1-64 | tr a-f A-F | basenc -d --base16 | base64)"; \
+	printf '#define REPORT_CSS \\\n'; \
+	sed 's/[\\"]/\\&/g; s/.*/\t"&\\n" \\/' $<; echo; } >$@
+
 # ---- manual pages -------------------------------------------------------------------------------
 man: $(MAN:%=$(O)/man/%)
 $(O)/man/%: user/man/%.scd
@@ -201,6 +212,7 @@ UNIT_LIBS_test_destination := rig
 UNIT_LIBS_test_folder := rig
 UNIT_LIBS_test_farside := rig
 UNIT_LIBS_test_report := report judge
+UNIT_LIBS_test_html := report judge
 UNIT_LIBS_test_attribute := attribute
 UNIT_LIBS_test_layout := sense
 UNIT_LIBS_test_cgroup := rig

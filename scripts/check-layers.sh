@@ -18,7 +18,7 @@ allowed() {
 	# the matcher and the traffic tables take packets apart with the same pure parsers as decode
 	user/judge | user/live) echo "$ev|$parsers" ;;
 	# names and flows are shown as the tables have them
-	user/report) echo "$ev|user/judge/(verdict|facts)\.h|user/live/[a-z_]+\.h|user/decode/dns\.h" ;;
+	user/report) echo "$ev|user/judge/(verdict|facts)\.h|user/live/[a-z_]+\.h|user/decode/dns\.h|report_css\.h" ;;
 	# its control channel speaks the JSON of the records, and it schedules the probes' manifests
 	user/rig) echo "$ev|user/record/evjson\.h|probes/probe\.h" ;;
 	# rig.h is the plan alone: addresses and ports

@@ -46,6 +46,12 @@ bpftool_packages() {
 	fi
 }
 
+# Ubuntu has it as a snap only: there the test of the report says that it is missing.
+browser_line() {
+	[ "$os_id" = ubuntu ] ||
+		echo "chromium | tests that open the HTML report in a browser (120 MB to fetch, 410 MB there)"
+}
+
 # One line per purpose: packages | what they are for.
 wanted() {
 	cat <<-LIST
@@ -63,6 +69,7 @@ wanted() {
 		libcmocka-dev libldns-dev | unit tests, and the oracle of the DNS parser
 		iproute2 nftables mount procps perl openssl strace jq | tests on the rig
 		tcpdump tshark | tests that captures open elsewhere
+		$(browser_line)
 		qemu-system-x86 busybox-static cpio xz-utils | tests on older kernels
 		clang-format cppcheck shellcheck codespell | lint
 	LIST

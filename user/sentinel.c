@@ -16,6 +16,7 @@ static const struct {
 	{ "run", cmd_run, "make escape attempts in sandboxes and judge them (the main job)" },
 	{ "replay", cmd_replay, "judge a recorded run again, from its capture alone" },
 	{ "explain", cmd_explain, "show the evidence behind one verdict" },
+	{ "report", cmd_report, "write a recorded run as one HTML page" },
 	{ "targets", cmd_targets,
 	  "list the sandbox platforms that can be tested; begin and check a file of your own" },
 	{ "probes", cmd_probes, "list the escape attempts, a file of your own among them" },

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Questions to a recorded run: what stands behind a verdict, and that everybody finds the same records
 # in the capture with tools of their own.
+# shellcheck disable=SC2317 # functions are called by name
 set -u
 . "$(dirname "$0")/lib.sh"
-need tshark jq
+need tshark jq chromium
 
 sentinel=$BUILD/sentinel
 "$sentinel" run -q -o "$tmp/asked" -t unshare-net -p udp-send >/dev/null 2>&1
@@ -52,5 +53,65 @@ tshark -n -r "$capture" -Y "systemd_journal.field.value contains \"\\\"id\\\":\\
 	-T fields -e systemd_journal.message >"$tmp/found" 2>/dev/null
 is "tshark finds journal records by their id" "$(wc -l <"$tmp/found")" 1
 holds "the refused call" grep -q "sendto(3) to .* = -101" "$tmp/found"
+
+# ---- report ----
+# One page, judged anew; and a bundle that does not verify never looks contained in it.
+page() { # bundle
+	"$sentinel" report "$1" -o "$tmp/page.html" 2>"$tmp/page.err"
+}
+rated() { # a verdict: how many scored cells the page gives it; a rejected run scores none
+	grep -oE "^<li class=\"v $1( none)?\"><b>[0-9]+" "$tmp/page.html" | grep -oE '[0-9]+$' || echo 0
+}
+headline() {
+	grep -o '<h1>.*</h1>' "$tmp/page.html"
+}
+page "$tmp/asked"
+is "report exits with" $? 0
+is "what it says" "$(headline)" '<h1>Every scored attempt was contained</h1>'
+is "cells contained" "$(rated contained)" 1
+holds "no other file is left" test ! -e "$tmp/page.html.part"
+"$sentinel" report "$tmp/asked" >"$tmp/out.html"
+holds "on standard output the same" cmp "$tmp/page.html" "$tmp/out.html"
+holds "a browser opens it" "$rig_folder/../golden/report-page.sh" "$tmp/page.html"
+for number in $(jq -r '.cells[] | select(.target == "unshare-net") | .arms[] | .records // [] | .[]' \
+	"$tmp/asked/verdict.json"); do
+	holds "record $number of an arm is in it" grep -q "<code>#$number</code>" "$tmp/page.html"
+done
+
+"$sentinel" report "$tmp/asked" -o "$tmp/asked/page.html" 2>"$tmp/err"
+is "into the bundle: exit" $? 2
+holds "the sums still match" sh -c "cd '$tmp/asked' && sha256sum --quiet -c SHA256SUMS && test ! -e page.html"
+"$sentinel" report "$tmp/asked" >/dev/full 2>/dev/null
+is "a full disk: exit" $? 6
+"$sentinel" report "$tmp/asked" -o /dev/full 2>/dev/null
+is "a full device by name: exit" $? 6
+holds "it is what it was" test -c /dev/full -a ! -e /dev/full.part
+"$sentinel" report "$tmp/nothing" >/dev/null 2>&1
+is "no bundle: exit" $? 2
+
+spoil() { # what, command... in a copy of the bundle
+	local what=$1
+
+	shift
+	rm -rf "$tmp/spoilt"
+	cp -r "$tmp/asked" "$tmp/spoilt"
+	(cd "$tmp/spoilt" && "$@")
+	page "$tmp/spoilt"
+	is "$what: exit" $? 5
+	is "$what: the page begins with" "$(headline)" '<h1>The evidence is damaged</h1>'
+	is "$what: contained" "$(rated contained)" 0
+	holds "$what: error" grep -q 'the evidence is damaged' "$tmp/page.err"
+}
+flip() {
+	printf 'X' | dd of=capture-000001.pcapng bs=1 seek=50000 conv=notrunc status=none
+}
+forge() {
+	sed -i 's/"verdict":"contained"/"verdict":"escaped"/' verdict.json
+	find . -type f ! -name 'SHA256SUMS*' -printf '%P\n' | LC_ALL=C sort | xargs sha256sum >SHA256SUMS
+}
+spoil "a byte of the capture" flip
+spoil "the capture's end" truncate -s -500 capture-000001.pcapng
+spoil "a byte beside it" sh -c 'echo >>probes.json'
+spoil "another verdict" forge
 
 finish

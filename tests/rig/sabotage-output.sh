@@ -41,6 +41,10 @@ is "the exit code" "$code" 1
 "$BUILD/sentinel" explain "$tmp/talk" talks-open udp-send >"$tmp/explain.out" 2>"$tmp/explain.err"
 "$BUILD/sentinel" replay --json "$tmp/talk" >"$tmp/json.out" 2>"$tmp/json.err"
 holds "explain says something" test -s "$tmp/explain.out"
+"$BUILD/sentinel" report "$tmp/talk" 2>"$tmp/page.err" | tr -d '\t' >"$tmp/page.html"
+for file in page.html page.err; do
+	holds "$file: letters and newlines only" plain "$tmp/$file"
+done
 for file in talk.out talk.err explain.out explain.err json.out json.err junit.xml \
 	talk/verdict.json talk/probes.json; do
 	holds "$file: letters and newlines only" plain "$tmp/$file"

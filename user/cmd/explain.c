@@ -111,16 +111,6 @@ static int collect(void *arg, const struct ev *ev)
 	return err;
 }
 
-/* Rings are not in order of time; records of the same time stay in the capture's order. */
-static int by_time(const void *a, const void *b)
-{
-	const struct moment *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
 static const struct cell_result *find_cell(const struct judged *j, const struct explain_args *a)
 {
 	for (uint32_t i = 0; i < j->result.cells_n; i++)
@@ -146,7 +136,7 @@ static int explain(const struct explain_args *a, struct judged *j, int *ret_code
 	c->correlate = j->correlate;
 	c->on = first_on(j->correlate, a);
 	err = capture_read(a->bundle, collect, c, &j->report, d);
-	qsort(c->moments, c->n, sizeof(c->moments[0]), by_time);
+	qsort(c->moments, c->n, sizeof(c->moments[0]), moment_order);
 	if (!err &&
 	    explain_print(stdout, cell, c->moments, c->n, color_wanted(a->color, STDOUT_FILENO)))
 		*ret_code = cmd_output_failed();

@@ -87,7 +87,7 @@ static int print_line(const char *bundle, const char *wrong, const struct run_re
 	return err;
 }
 
-static const char *family_of(const char *probe)
+const char *output_family(const char *probe)
 {
 	const struct probe_manifest *p = probe_manifest_find(probe);
 
@@ -107,7 +107,7 @@ static int print_table(const struct output *out, const struct run_result *r, str
 	o->color = color_wanted(out->color, STDOUT_FILENO);
 	o->width = terminal_width(STDOUT_FILENO);
 	o->hook_name = hook_name;
-	o->family_of = family_of;
+	o->family_of = output_family;
 	return table_print(stdout, r, o);
 }
 

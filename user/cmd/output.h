@@ -30,4 +30,7 @@ int output_result(const struct output *out, const struct run_result *r,
 int output_bundle(const struct output *out, const char *bundle, const char *wrong,
 		  const struct run_result *r, struct table_opts *o) must_check;
 
+/* The first "@family" of a built-in probe; NULL for any other. */
+const char *output_family(const char *probe);
+
 #endif

@@ -12,12 +12,9 @@
 #include "user/cmd/judge_bundle.h"
 #include "user/cmd/output.h"
 #include "user/cmd/progress.h"
+#include "user/cmd/recorded.h"
 #include "user/judge/exit.h"
 #include "user/record/bundle.h"
-#include "user/report/verdict_json.h"
-#include "user/sense/hook_names.h"
-
-#define VERDICT_FILE_MAX (64u << 20)
 
 struct replay_args {
 	struct output output;
@@ -92,31 +89,6 @@ static void sums_wait(const struct sums *s)
 		(void)pthread_join(s->thread, NULL);
 }
 
-/* Whether the bundle's own verdict.json is, byte for byte, what its capture gives. */
-static bool same_as_recorded(struct one *o, const struct json_out *now)
-{
-	cleanup_free char *recorded = NULL;
-	char path[PATH_MAX];
-	size_t len;
-	int err;
-
-	if (str_format(path, sizeof(path), "%s/verdict.json", o->bundle))
-		return false;
-	err = read_file(path, VERDICT_FILE_MAX, &recorded, &len);
-	if (err) {
-		log_warn("'%s': %s, so there is nothing to compare with", path, strerror(-err));
-		return err == -ENOENT;
-	}
-	if (len == now->len && !memcmp(recorded, now->buf, len)) {
-		log_info("'%s' is byte for byte what the capture gives", path);
-		return true;
-	}
-	complain(o,
-		 "'%s' is not what the capture gives: it was changed, or judged by another version",
-		 path);
-	return false;
-}
-
 static bool is_whole(struct one *o, const struct judged *j, const struct sums *sums)
 {
 	char text[1024];
@@ -134,22 +106,23 @@ static bool is_whole(struct one *o, const struct judged *j, const struct sums *s
 	return !sums->err;
 }
 
-static int compare_recorded(struct one *o, const struct judged *j, bool *ret_same)
+/* Whether the bundle's own verdict.json is, byte for byte, what its capture gives. */
+static bool same_as_recorded(struct one *o, const struct judged *j)
 {
-	struct json_out json;
-	int err;
+	int same = is_folder(o->bundle) ? recorded_is_same(o->bundle, &j->result) : 1;
 
-	*ret_same = true;
-	if (!is_folder(o->bundle))
-		return 0;
-	json_out_init(&json);
-	err = verdict_json(&json, &j->result, hook_name);
-	if (!err)
-		*ret_same = same_as_recorded(o, &json);
-	json_out_done(&json);
-	if (err)
-		complain(o, "'%s': can't compare: %s", o->bundle, strerror(-err));
-	return err;
+	if (same < 0)
+		log_warn("'%s/verdict.json': %s, so there is nothing to compare with", o->bundle,
+			 strerror(-same));
+	else if (!same)
+		complain(o,
+			 "'%s/verdict.json' is not what the capture gives: it was changed, or "
+			 "judged "
+			 "by another version",
+			 o->bundle);
+	else if (is_folder(o->bundle))
+		log_info("'%s/verdict.json' is byte for byte what the capture gives", o->bundle);
+	return same == 1 || same == -ENOENT;
 }
 
 /* r NULL: there is no result. */
@@ -169,12 +142,9 @@ static int show(const struct replay_args *a, const struct one *o, const struct r
 static int replay_judged(const struct replay_args *a, struct one *o, const struct judged *j,
 			 const struct sums *sums)
 {
-	bool whole = is_whole(o, j, sums), same = false;
-	int code;
+	bool whole = is_whole(o, j, sums) && same_as_recorded(o, j);
+	int code = run_exit_code(&j->result, false, !whole, a->output.accept_provisional);
 
-	if (whole && compare_recorded(o, j, &same))
-		return show(a, o, NULL, EXIT_OUTPUT);
-	code = run_exit_code(&j->result, false, !whole || !same, a->output.accept_provisional);
 	return show(a, o, &j->result, code);
 }
 

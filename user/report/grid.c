@@ -10,7 +10,7 @@
 /* ---- what stands in a cell ---- */
 
 /* A rejected run scores nobody: it only tells what crossed. */
-static const char *cell_word(const struct run_result *r, const struct cell_result *c)
+const char *grid_word(const struct run_result *r, const struct cell_result *c)
 {
 	bool crossed = c->arms[ARM_ON].crossed;
 
@@ -21,7 +21,7 @@ static const char *cell_word(const struct run_result *r, const struct cell_resul
 	return crossed ? "(crossed)" : attempt_not_made(c) ? "(not made)" : "(held)";
 }
 
-static char cell_letter(const struct run_result *r, const struct cell_result *c)
+char grid_letter(const struct run_result *r, const struct cell_result *c)
 {
 	bool crossed = c->arms[ARM_ON].crossed;
 
@@ -125,7 +125,7 @@ static void measure_columns(struct grid *g)
 		*c = (struct grid_column){ begin, end,
 					   shown_width(g->r->cells[begin].target, NAME_MAX_WIDTH) };
 		for (uint32_t i = begin; i < end; i++)
-			c->width = MAX(c->width, strlen(cell_word(g->r, &g->r->cells[i])) + GAP);
+			c->width = MAX(c->width, strlen(grid_word(g->r, &g->r->cells[i])) + GAP);
 		g->columns_n++;
 	}
 }
@@ -225,9 +225,9 @@ static void print_row(const struct grid *g, struct line *l, size_t p, size_t fir
 		if (!c)
 			line_put(l, INK_NONE, col->width, "");
 		else if (g->letters)
-			line_putf(l, cell_ink(g->r, c), col->width, "%c", cell_letter(g->r, c));
+			line_putf(l, cell_ink(g->r, c), col->width, "%c", grid_letter(g->r, c));
 		else
-			line_put(l, cell_ink(g->r, c), col->width, cell_word(g->r, c));
+			line_put(l, cell_ink(g->r, c), col->width, grid_word(g->r, c));
 	}
 	line_end(l);
 }

@@ -38,6 +38,11 @@ void grid_print(const struct grid *g, struct line *l);
 /* What the letters mean, where they are in use; what the parentheses do. */
 void grid_legend(const struct grid *g, struct line *l);
 
+/* What stands in a cell; of a run that is rejected only whether it crossed. What is not claimed is
+ * in parentheses; its letter is '-' or, where it crossed, 'x'. */
+const char *grid_word(const struct run_result *r, const struct cell_result *c);
+char grid_letter(const struct run_result *r, const struct cell_result *c);
+
 /* The cell of a probe among those from begin to end; NULL. */
 const struct cell_result *grid_cell(const struct grid *g, uint32_t begin, uint32_t end,
 				    const char *probe);

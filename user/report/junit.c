@@ -3,34 +3,13 @@
 
 #include <inttypes.h>
 
+#include "user/report/markup.h"
 #include "user/report/text.h"
-
-/* printable() leaves ASCII without control characters; XML 1.0 (2.4) then needs only these. */
-static void put_xml(FILE *f, const char *text)
-{
-	char plain[TEXT_MAX];
-
-	(void)printable(plain, sizeof(plain), text);
-	for (const char *p = plain; *p; p++) {
-		if (*p == '&')
-			(void)fputs("&amp;", f);
-		else if (*p == '<')
-			(void)fputs("&lt;", f);
-		else if (*p == '>')
-			(void)fputs("&gt;", f);
-		else if (*p == '"')
-			(void)fputs("&quot;", f);
-		else if (*p == '\'')
-			(void)fputs("&apos;", f);
-		else
-			(void)fputc(*p, f);
-	}
-}
 
 static void put_attr(FILE *f, const char *name, const char *text)
 {
 	(void)fprintf(f, " %s=\"", name);
-	put_xml(f, text);
+	markup_text(f, text);
 	(void)fputc('"', f);
 }
 
@@ -104,7 +83,7 @@ static void put_reasons(FILE *f, const struct cell_result *c)
 				      reason_sentence((enum reason)i));
 	if (c->source[0]) {
 		(void)fputs("claim: ", f);
-		put_xml(f, c->source);
+		markup_text(f, c->source);
 		(void)fputc('\n', f);
 	}
 }

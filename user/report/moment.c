@@ -28,3 +28,12 @@ const char *moment_filter(const struct moment *m, char out[MOMENT_FILTER_MAX])
 			 m->id);
 	return out;
 }
+
+int moment_order(const void *a, const void *b)
+{
+	const struct moment *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}

@@ -27,4 +27,8 @@ const char *moment_arm(const struct moment *m);
 #define MOMENT_FILTER_MAX 80
 const char *moment_filter(const struct moment *m, char out[MOMENT_FILTER_MAX]);
 
+/* For qsort(): by time, as rings are not in order of it; those of the same time as in the capture.
+ */
+int moment_order(const void *a, const void *b);
+
 #endif

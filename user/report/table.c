@@ -35,9 +35,7 @@ static void print_status(struct line *l, const struct run_result *r)
 
 /* ---- reasons ---- */
 
-/* Contained is what one hopes for, what is not claimed stands apart, and a calibrator is as it must
- * be: no more words about them. */
-static bool needs_words(const struct run_result *r, const struct cell_result *c)
+bool table_needs_words(const struct run_result *r, const struct cell_result *c)
 {
 	if (c->role != ROLE_TARGET)
 		return !cell_as_expected(c);
@@ -71,7 +69,7 @@ static const char *escape_sentence(const struct cell_result *c)
 	return "What it sent reached the far side.";
 }
 
-static const char *verdict_sentence(const struct cell_result *c)
+const char *table_sentence(const struct cell_result *c)
 {
 	switch (c->judgement.verdict) {
 	case VERDICT_ESCAPED:
@@ -160,7 +158,7 @@ static uint32_t print_paragraph(const struct grid *g, struct line *l, uint32_t i
 {
 	const struct run_result *r = g->r;
 	const struct cell_result *c = &r->cells[i];
-	const char *sentence = verdict_sentence(c);
+	const char *sentence = table_sentence(c);
 	struct wrap w = paragraph(g, l);
 	uint32_t end = i + 1;
 
@@ -189,7 +187,7 @@ static void print_reasons(const struct grid *g, struct line *l)
 	bool any = false;
 
 	for (uint32_t i = 0; i < r->cells_n;) {
-		if (!needs_words(r, &r->cells[i])) {
+		if (!table_needs_words(r, &r->cells[i])) {
 			i++;
 			continue;
 		}
@@ -203,7 +201,7 @@ static void print_reasons(const struct grid *g, struct line *l)
 static void print_hint(struct line *l, const struct run_result *r)
 {
 	for (uint32_t i = 0; i < r->cells_n; i++) {
-		if (r->cells[i].role != ROLE_TARGET || !needs_words(r, &r->cells[i]))
+		if (r->cells[i].role != ROLE_TARGET || !table_needs_words(r, &r->cells[i]))
 			continue;
 		line_put(l, INK_FAINT, 0,
 			 "sentinel explain BUNDLE TARGET PROBE shows the records behind a verdict");

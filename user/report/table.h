@@ -31,4 +31,11 @@ struct table_opts {
 /* 0, -ENOMEM, or -EIO where f does not take it. */
 int table_print(FILE *f, const struct run_result *r, const struct table_opts *o) must_check;
 
+/* False: contained is what one hopes for, what is not claimed stands apart, and a calibrator is as
+ * it must be, so that there are no more words about it. */
+bool table_needs_words(const struct run_result *r, const struct cell_result *c);
+
+/* What a verdict means for this cell, beside its reasons; NULL where those say it all. */
+const char *table_sentence(const struct cell_result *c);
+
 #endif

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "user/cmd/evidence.h"
+
+#include "user/cmd/moment.h"
+
+#define MISSING_MAX 64
+#define NO_CELL UINT32_MAX
+
+struct kept {
+	struct moment *moments;
+	uint8_t *ranks;
+	size_t n, left_out;
+	char quote[EV_TEXT_MAX];
+};
+
+struct evidence {
+	const struct judged *judged;
+	struct ev_run_begin begin;
+	bool begun;
+	uint64_t begin_ns, end_ns;
+	struct ev_target *targets;
+	size_t targets_n;
+	uint32_t *by_name;  /* cell indices, in order of target and probe */
+	uint32_t *of_trial; /* cell of trial i + 1, or NO_CELL */
+	uint32_t trials_n;
+	struct kept *kept; /* one a cell */
+	size_t per_cell;
+	struct html_cell *cells;
+	struct html_missing missing[MISSING_MAX];
+	size_t missing_n;
+	struct html_span *spans; /* of the first trials */
+	size_t spans_n, spans_left_out;
+};
+
+/* ---- which cell a trial is of ---- */
+
+static const struct cell_result *cell_at(const struct evidence *e, uint32_t i)
+{
+	return &e->judged->result.cells[i];
+}
+
+static int compare(const struct cell_result *c, const char *target, const char *probe)
+{
+	int order = strcmp(c->target, target);
+
+	return order ? order : strcmp(c->probe, probe);
+}
+
+static int by_name(const void *a, const void *b, void *arg)
+{
+	const struct cell_result *y = cell_at(arg, *(const uint32_t *)b);
+
+	return compare(cell_at(arg, *(const uint32_t *)a), y->target, y->probe);
+}
+
+static uint32_t find_cell(const struct evidence *e, const char *target, const char *probe)
+{
+	uint32_t low = 0, high = e->judged->result.cells_n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		int order = compare(cell_at(e, e->by_name[middle]), target, probe);
+
+		if (!order)
+			return e->by_name[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NO_CELL;
+}
+
+/* ---- keeping what tells most ---- */
+
+/* Room for one of that rank: a new place, or that of the latest of those that tell less. */
+static struct moment *room_for(struct kept *k, size_t max, unsigned int rank)
+{
+	size_t worst = 0;
+
+	if (k->n < max) {
+		k->ranks[k->n] = (uint8_t)rank;
+		return &k->moments[k->n++];
+	}
+	k->left_out++;
+	for (size_t i = 1; i < k->n; i++)
+		if (k->ranks[i] >= k->ranks[worst])
+			worst = i;
+	if (!k->n || k->ranks[worst] <= rank)
+		return NULL;
+	moment_free(&k->moments[worst]);
+	k->ranks[worst] = (uint8_t)rank;
+	return &k->moments[worst];
+}
+
+static int kept_reserve(struct kept *k, size_t max)
+{
+	if (k->moments)
+		return 0;
+	k->moments = calloc(max, sizeof(*k->moments));
+	k->ranks = calloc(max, sizeof(*k->ranks));
+	return k->moments && k->ranks ? 0 : -ENOMEM;
+}
+
+static int keep(struct evidence *e, const struct ev *ev)
+{
+	const struct correlate *c = e->judged->correlate;
+	uint32_t trial = correlate_trial_of(c, ev), cell;
+	struct moment_room room;
+	struct moment m, *place;
+	struct kept *k;
+
+	if (!trial || trial > e->trials_n || e->of_trial[trial - 1] == NO_CELL)
+		return 0;
+	cell = e->of_trial[trial - 1];
+	k = &e->kept[cell];
+	if (kept_reserve(k, e->per_cell))
+		return -ENOMEM;
+	place = room_for(k, e->per_cell, moment_rank(ev));
+	if (!place)
+		return 0;
+	moment_of(ev, correlate_trial(c, trial), &room, &m);
+	return moment_copy(&m, place);
+}
+
+/* ---- what else a page says ---- */
+
+static int add_target(struct evidence *e, const struct ev_target *t)
+{
+	struct ev_target *more = realloc(e->targets, (e->targets_n + 1) * sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	e->targets = more;
+	e->targets[e->targets_n++] = *t;
+	return 0;
+}
+
+static void add_quote(struct evidence *e, const struct ev_cell *c)
+{
+	uint32_t i = find_cell(e, c->target, c->probe);
+
+	if (i != NO_CELL)
+		(void)str_copy(e->kept[i].quote, sizeof(e->kept[i].quote), c->quote);
+}
+
+static void add_missing(struct evidence *e, const struct ev_attach *a)
+{
+	struct html_missing *m = &e->missing[e->missing_n];
+
+	if (a->attached || e->missing_n == MISSING_MAX)
+		return;
+	*m = (struct html_missing){ a->hook, a->lane, a->needed, a->final, "" };
+	(void)str_copy(m->detail, sizeof(m->detail), a->detail);
+	e->missing_n++;
+}
+
+static struct html_span *span_of(struct evidence *e, uint32_t trial)
+{
+	return trial && trial <= e->spans_n ? &e->spans[trial - 1] : NULL;
+}
+
+static void see_span(struct evidence *e, const struct ev *ev)
+{
+	bool begins = ev->type == EV_ARM_BEGIN;
+	struct html_span *s = span_of(e, begins ? ev->arm_begin.trial : ev->arm_end.trial);
+
+	if (s && begins)
+		s->from_ns = ev->time_ns;
+	else if (s)
+		s->to_ns = ev->time_ns;
+}
+
+static int collect(void *arg, const struct ev *ev)
+{
+	struct evidence *e = arg;
+	int err = 0;
+
+	e->end_ns = MAX(e->end_ns, ev->time_ns);
+	switch (ev->type) {
+	case EV_RUN_BEGIN:
+		e->begun = true;
+		e->begin = ev->run_begin;
+		e->begin_ns = ev->time_ns;
+		break;
+	case EV_TARGET:
+		err = add_target(e, &ev->target);
+		break;
+	case EV_CELL:
+		add_quote(e, &ev->cell);
+		break;
+	case EV_ATTACH:
+		add_missing(e, &ev->attach);
+		break;
+	case EV_ARM_BEGIN:
+	case EV_ARM_END:
+		see_span(e, ev);
+		break;
+	default:
+		break;
+	}
+	return err ? err : keep(e, ev);
+}
+
+/* ---- all of it ---- */
+
+static int index_trials(struct evidence *e)
+{
+	const struct correlate *c = e->judged->correlate;
+	const struct ev_trial *t;
+
+	while (correlate_trial(c, e->trials_n + 1))
+		e->trials_n++;
+	e->spans_n = MIN(e->trials_n, EVIDENCE_SPANS_MAX);
+	e->spans_left_out = e->trials_n - e->spans_n;
+	e->of_trial = calloc(e->trials_n + 1, sizeof(*e->of_trial));
+	e->spans = calloc(e->spans_n + 1, sizeof(*e->spans));
+	if (!e->of_trial || !e->spans)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < e->trials_n; i++) {
+		t = correlate_trial(c, i + 1);
+		e->of_trial[i] = find_cell(e, t->target, t->probe);
+		if (i < e->spans_n)
+			e->spans[i] = (struct html_span){ .trial = t, .cell = e->of_trial[i] };
+	}
+	return 0;
+}
+
+static int prepare(struct evidence *e)
+{
+	uint32_t n = e->judged->result.cells_n;
+
+	e->per_cell = MAX(MIN(EVIDENCE_ALL_MAX / MAX(n, 1u), EVIDENCE_CELL_MAX), EVIDENCE_CELL_MIN);
+	e->by_name = calloc(n + 1, sizeof(*e->by_name));
+	e->kept = calloc(n + 1, sizeof(*e->kept));
+	e->cells = calloc(n + 1, sizeof(*e->cells));
+	if (!e->by_name || !e->kept || !e->cells)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		e->by_name[i] = i;
+	qsort_r(e->by_name, n, sizeof(*e->by_name), by_name, e);
+	return index_trials(e);
+}
+
+static void put_together(struct evidence *e)
+{
+	for (uint32_t i = 0; i < e->judged->result.cells_n; i++) {
+		struct kept *k = &e->kept[i];
+
+		if (k->n)
+			qsort(k->moments, k->n, sizeof(*k->moments), moment_order);
+		e->cells[i] = (struct html_cell){
+			.quote = k->quote, .moments = k->moments, .n = k->n, .left_out = k->left_out
+		};
+	}
+}
+
+int evidence_read(const char *bundle, const struct judged *j, struct evidence **ret, struct diag *d)
+{
+	struct evidence *e = calloc(1, sizeof(*e));
+	struct capture_report report;
+	int err;
+
+	if (!e)
+		return diag_set(d, -ENOMEM, NULL, 0, 0, "out of memory");
+	e->judged = j;
+	err = prepare(e);
+	if (err)
+		(void)diag_set(d, err, NULL, 0, 0, "out of memory");
+	else
+		err = capture_read(bundle, collect, e, &report, d);
+	if (err) {
+		evidence_free(e);
+		return err;
+	}
+	put_together(e);
+	*ret = e;
+	return 0;
+}
+
+void evidence_page(const struct evidence *e, struct html_report *ret)
+{
+	*ret = (struct html_report){ .r = &e->judged->result,
+				     .begin = e->begun ? &e->begin : NULL,
+				     .begin_ns = e->begin_ns,
+				     .end_ns = e->end_ns,
+				     .records = e->judged->report.records,
+				     .targets = e->targets,
+				     .targets_n = e->targets_n,
+				     .cells = e->cells,
+				     .missing = e->missing,
+				     .missing_n = e->missing_n,
+				     .spans = e->spans,
+				     .spans_n = e->spans_n,
+				     .spans_left_out = e->spans_left_out };
+}
+
+void evidence_free(struct evidence *e)
+{
+	if (!e)
+		return;
+	for (uint32_t i = 0; e->kept && i < e->judged->result.cells_n; i++) {
+		for (size_t k = 0; k < e->kept[i].n; k++)
+			moment_free(&e->kept[i].moments[k]);
+		free(e->kept[i].moments);
+		free(e->kept[i].ranks);
+	}
+	free(e->kept);
+	free(e->by_name);
+	free(e->of_trial);
+	free(e->targets);
+	free(e->cells);
+	free(e->spans);
+	free(e);
+}
