@@ -134,3 +134,68 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	run_result_done(&damaged);
 	return 0;
 }
+
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+/* Records are left out, said twice, said at another time, or changed by themselves: bytes changed
+ * anywhere would mostly be no JSON any more. */
+
+#define GROWTH 64 /* of a record at once */
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
+
+/* Where the n-th line begins, and how long it is, newline included. */
+static size_t find_line(const uint8_t *data, size_t size, unsigned int n, size_t *ret_len)
+{
+	size_t lines = 0, at = 0;
+
+	for (size_t i = 0; i < size; i++)
+		lines += data[i] == '\n';
+	for (size_t i = lines ? n % lines : 0; i > 0; i--)
+		at = (size_t)((const uint8_t *)memchr(data + at, '\n', size - at) - data) + 1;
+	for (*ret_len = 0; at + *ret_len < size;)
+		if (data[at + (*ret_len)++] == '\n')
+			break;
+	return at;
+}
+
+static size_t take_out(uint8_t *data, size_t size, size_t at, size_t len)
+{
+	memmove(data + at, data + at + len, size - at - len);
+	return size - len;
+}
+
+static size_t put_in(uint8_t *data, size_t size, size_t max_size, size_t at, const uint8_t *line,
+		     size_t len)
+{
+	if (len > max_size - size)
+		return size;
+	memmove(data + at + len, data + at, size - at);
+	memcpy(data + at, line, len);
+	return size + len;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	size_t len, other_len, at = find_line(data, size, seed >> 8, &len);
+	cleanup_free uint8_t *line = malloc(len + GROWTH);
+
+	if (!line)
+		return size;
+	memcpy(line, data + at, len);
+	switch (seed % 4) {
+	case 0:
+		return take_out(data, size, at, len);
+	case 1:
+		return put_in(data, size, max_size, at, line, len);
+	case 2:
+		size = take_out(data, size, at, len);
+		at = find_line(data, size, seed >> 20, &other_len);
+		return put_in(data, size, max_size, at, line, len);
+	default:
+		size = take_out(data, size, at, len);
+		len = LLVMFuzzerMutate(line, len, len + GROWTH);
+		return put_in(data, size, max_size, at, line, len);
+	}
+}
+#endif
