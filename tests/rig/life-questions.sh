@@ -114,4 +114,59 @@ spoil "the capture's end" truncate -s -500 capture-000001.pcapng
 spoil "a byte beside it" sh -c 'echo >>probes.json'
 spoil "another verdict" forge
 
+# ---- timeline ----
+# Two runs as one: every record, in order of the wall clock, each with its run.
+mkdir "$tmp/runs"
+mv "$tmp/asked" "$tmp/runs/one"
+"$sentinel" run -q -o "$tmp/runs/two" -t unshare-net -p tcp-connect >/dev/null 2>&1
+is "the second run exits with" $? 0
+joined() { # option...
+	"$sentinel" timeline --json "$tmp/runs" "$@" >"$tmp/joined" 2>"$tmp/err"
+}
+records() { # bundle
+	"$sentinel" timeline "$1" | wc -l
+}
+joined
+is "timeline exits with" $? 0
+is "records of both" "$(wc -l <"$tmp/joined")" $(($(records "$tmp/runs/one") + $(records "$tmp/runs/two")))
+is "the last record of one has its number" "$(records "$tmp/runs/one")" \
+	"$(jq -r 'select(.bundle | endswith("one")) | .id' "$tmp/joined" | sort -n | tail -1)"
+jq -r .time "$tmp/joined" >"$tmp/times"
+holds "in order of time" env LC_ALL=C sort -c "$tmp/times"
+is "times that are not RFC 3339 with nine digits" \
+	"$(grep -vcE '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{9}Z$' "$tmp/times")" 0
+holds "the first is when the first run began" grep -qF "$(head -1 "$tmp/times" | cut -c1-19)" \
+	<(date -u -d "@$(jq -r 'select(.type == "run.begin") | .realtime_ns' "$tmp/joined" | head -1 |
+		cut -c1-10)" +%FT%T)
+is "numbered without a gap" "$(jq -r .seq "$tmp/joined" | sort -nu | tail -1)" "$(wc -l <"$tmp/joined")"
+is "runs in it" "$(jq -r '."run.id"' "$tmp/joined" | sort -u | wc -l)" 2
+# each line is flat, and has each key once
+is "keys" "$(jq -s 'map(length) | add' "$tmp/joined")" \
+	"$(grep -oE '[{,]"[A-Za-z0-9_./]+":' "$tmp/joined" | wc -l)"
+joined --type packet -t unshare-net -p 'udp*'
+is "of one cell" "$(jq -r '."trial.target" + "/" + ."trial.probe" + " " + .type' "$tmp/joined" | sort -u)" \
+	"unshare-net/udp-send packet"
+is "to whom at W" "$(jq -r 'select(.vantage == "W") | ."destination.port"' "$tmp/joined" | sort -u)" 9001
+holds "and the token" grep -q 'the token in hex' "$tmp/joined"
+joined -t baseline
+is "outside any sandbox" "$(jq -r '."trial.arm"' "$tmp/joined" | sort -u)" baseline
+"$sentinel" timeline --color never "$tmp/runs/two" "$tmp/runs/one" >"$tmp/lines"
+holds "as text: which is which" grep -qx "\[2\]  $tmp/runs/one" "$tmp/lines"
+holds "as text: a line" grep -qE \
+	'^20[^ ]+Z  \[2\]  unshare-net/udp-send +#[0-9]+ +on [0-9]+ +A  raw_tp/sys_exit .*sendto\(3\) .* = -101 ENETUNREACH$' \
+	"$tmp/lines"
+is "a reader who leaves" "$(timeout 10 "$sentinel" timeline "$tmp/runs" | head -1)" "[1]  $tmp/runs/one"
+"$sentinel" timeline "$tmp/runs" >/dev/full 2>/dev/null
+is "a full disk: exit" $? 6
+"$sentinel" timeline --type nothing "$tmp/runs" >/dev/null 2>&1
+is "no such type: exit" $? 2
+"$sentinel" timeline "$tmp/runs" "$tmp/nothing" >"$tmp/lines" 2>/dev/null
+is "one that is not there: exit" $? 2
+holds "the others are shown" grep -q run.begin "$tmp/lines"
+(cd "$tmp/runs/two" && flip)
+joined
+is "a damaged one: exit" $? 5
+holds "it is named" grep -q '"error".*runs/two.*damaged' "$tmp/err"
+is "its readable part is shown" "$(jq -r 'select(.bundle | endswith("two")) | .id' "$tmp/joined" | head -1)" 1
+
 finish

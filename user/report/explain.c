@@ -123,9 +123,6 @@ static void print_verdict(struct line *l, const struct cell_result *c)
 
 /* ---- the time line ---- */
 
-/* Widths of its columns, with the gap: the widest hook has 25 letters, a process 15 and its pid. */
-enum { ID_WIDTH = 10, TRIAL_WIDTH = 15, AT_WIDTH = 3, HOOK_WIDTH = 27, PROCESS_WIDTH = 23 };
-
 static void print_time(struct line *l, uint64_t ns, uint64_t from_ns)
 {
 	/* The caller chooses the order, so a line may be before the first. */
@@ -136,32 +133,10 @@ static void print_time(struct line *l, uint64_t ns, uint64_t from_ns)
 		  by % NSEC_PER_SEC / 1000);
 }
 
-static void print_trial(struct line *l, const struct moment *m)
-{
-	if (m->trial)
-		line_putf(l, INK_NONE, TRIAL_WIDTH, "%s %" PRIu32, moment_arm(m), m->trial);
-	else
-		line_put(l, INK_NONE, TRIAL_WIDTH, moment_arm(m));
-}
-
 static void print_moment(struct line *l, const struct moment *m, uint64_t from_ns)
 {
-	char plain[TEXT_MAX];
-
 	print_time(l, m->time_ns, from_ns);
-	if (m->id)
-		line_putf(l, INK_FAINT, ID_WIDTH, "#%" PRIu64, m->id);
-	else
-		line_put(l, INK_NONE, ID_WIDTH, "");
-	print_trial(l, m);
-	line_put(l, INK_STRONG, AT_WIDTH, m->at);
-	line_put(l, INK_FAINT, HOOK_WIDTH, m->hook);
-	line_put(l, INK_NONE, PROCESS_WIDTH, printable(plain, sizeof(plain), m->process));
-	line_put(l, INK_NONE, 0, printable(plain, sizeof(plain), m->what));
-	if (m->outcome[0]) {
-		line_put(l, INK_NONE, 0, m->outcome[0] == '=' ? " " : ", ");
-		line_put(l, INK_STRONG, 0, printable(plain, sizeof(plain), m->outcome));
-	}
+	moment_print(l, m);
 	line_end(l);
 }
 

@@ -5,6 +5,7 @@
 #define SENTINEL_REPORT_MOMENT_H
 
 #include "user/decode/ev.h"
+#include "user/report/line.h"
 
 struct moment {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
@@ -30,5 +31,8 @@ const char *moment_filter(const struct moment *m, char out[MOMENT_FILTER_MAX]);
 /* For qsort(): by time, as rings are not in order of it; those of the same time as in the capture.
  */
 int moment_order(const void *a, const void *b);
+
+/* Everything but the time, in columns; the line goes on. */
+void moment_print(struct line *l, const struct moment *m);
 
 #endif
