@@ -7,6 +7,7 @@
  */
 #include "user/judge/correlate.h"
 #include "user/record/evjson.h"
+#include "user/report/html.h"
 #include "user/report/junit.h"
 #include "user/report/table.h"
 #include "user/report/verdict_json.h"
@@ -96,6 +97,21 @@ static void check_damaged(const struct run_result *r)
 			abort();
 }
 
+static int write_page(FILE *f, const struct run_result *r)
+{
+	cleanup_free struct html_cell *cells = calloc(r->cells_n + 1, sizeof(*cells));
+	const struct html_report page = {
+		.r = r,
+		.bundle = "a",
+		.cells = cells,
+		.hook_name = hook_name,
+	};
+
+	for (uint32_t i = 0; cells && i < r->cells_n; i++)
+		cells[i].quote = "";
+	return cells ? html_write(f, &page) : -ENOMEM;
+}
+
 /* In every form; where shown to people, nothing drives a terminal. */
 static void print(const struct run_result *r)
 {
@@ -104,10 +120,11 @@ static void print(const struct run_result *r)
 	size_t len = 0;
 	FILE *f = open_memstream(&text, &len);
 
-	if (!f || table_print(f, r, &o) < 0 || junit_write(f, r) < 0 || fclose(f))
+	if (!f || table_print(f, r, &o) < 0 || junit_write(f, r) < 0 || write_page(f, r) < 0 ||
+	    fclose(f))
 		abort();
 	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)text[i] < 0x20 && text[i] != '\n')
+		if ((unsigned char)text[i] < 0x20 && text[i] != '\n' && text[i] != '\t')
 			abort();
 	free(text);
 }
