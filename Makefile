@@ -203,6 +203,7 @@ UNIT_LIBS_test_message := record
 UNIT_LIBS_test_bundle := record
 UNIT_LIBS_test_bundle_find := record
 UNIT_LIBS_test_hasher := record
+UNIT_LIBS_test_sshsig := record
 UNIT_LIBS_test_helper := rig
 UNIT_LIBS_test_target := rig
 UNIT_LIBS_test_jobs := rig

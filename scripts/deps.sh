@@ -70,6 +70,7 @@ wanted() {
 		iproute2 nftables mount procps perl openssl strace jq | tests on the rig
 		tcpdump tshark | tests that captures open elsewhere
 		$(browser_line)
+		openssh-client | tests that ssh-keygen checks our signatures
 		qemu-system-x86 busybox-static cpio xz-utils | tests on older kernels
 		clang-format cppcheck shellcheck codespell | lint
 	LIST

@@ -11,6 +11,7 @@
 #include "user/observe.h"
 #include "user/record/bundle.h"
 #include "user/record/evjson.h"
+#include "user/record/sshsig.h"
 #include "user/report/verdict_json.h"
 #include "user/rig/control.h"
 #include "user/rig/destination.h"
@@ -33,6 +34,7 @@ struct daemon {
 	char run[32];
 	char dir[4096];
 	uint8_t key[EV_MAC_BYTES];
+	struct sshsig_key *signer; /* of the bundle; NULL: nobody signs it */
 	struct cgroup_run cgroups;
 	struct observe observe;
 	uint32_t trials_n;
@@ -136,6 +138,8 @@ static void end_run(struct daemon *d)
 		return;
 	cgroup_run_remove(&d->cgroups);
 	observe_end(&d->observe);
+	sshsig_key_free(d->signer);
+	d->signer = NULL;
 	/* Again: a daemon that was killed just before we began kept its lock until its taps were
 	 * gone. */
 	(void)!cgroup_sweep(NULL);
@@ -165,6 +169,14 @@ static int read_run_begin(struct daemon *d, const struct control_message *m,
 	return 0;
 }
 
+/* Read now, and kept: what a sandbox does to the file later does not matter. */
+static int open_signer(struct daemon *d, const struct control_message *m, struct diag *diag)
+{
+	const char *path = control_text(m, "key");
+
+	return path ? sshsig_key_open(&d->signer, path, diag) : 0;
+}
+
 static int on_run_begin(struct daemon *d, const struct control_message *m)
 {
 	struct diag diag = { .text = "" };
@@ -177,7 +189,9 @@ static int on_run_begin(struct daemon *d, const struct control_message *m)
 	if (read_run_begin(d, m, &o))
 		return answer_error(d, "run.begin: a member is missing or out of range");
 	d->begun = true;
-	err = begin_run(d, &o, &diag);
+	err = open_signer(d, m, &diag);
+	if (!err)
+		err = begin_run(d, &o, &diag);
 	if (err) {
 		end_run(d);
 		return diag.text[0] ? answer_diag(d, &diag) : answer_error(d, strerror(-err));
@@ -426,6 +440,8 @@ static int write_verdict(struct daemon *d, const struct run_result *r, struct di
 	json_out_done(&j);
 	if (!err)
 		err = bundle_seal(d->dir, diag);
+	if (!err && d->signer)
+		err = bundle_sign(d->dir, d->signer, diag);
 	return err;
 }
 

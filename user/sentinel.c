@@ -18,6 +18,8 @@ static const struct {
 	{ "explain", cmd_explain, "show the evidence behind one verdict" },
 	{ "report", cmd_report, "write a recorded run as one HTML page" },
 	{ "timeline", cmd_timeline, "join the records of several runs into one time line" },
+	{ "verify", cmd_verify,
+	  "is a recorded run as it was written? names the first damaged byte" },
 	{ "targets", cmd_targets,
 	  "list the sandbox platforms that can be tested; begin and check a file of your own" },
 	{ "probes", cmd_probes, "list the escape attempts, a file of your own among them" },

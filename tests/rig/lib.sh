@@ -401,6 +401,7 @@ run_detached() { # name, program or '', how many links it has, target, arguments
 need jq pgrep nsenter unshare
 [ -x "$BUILD/sentinel" ] || skip "$BUILD/sentinel is not built"
 tmp=$(mktemp -d)
+export SENTINEL_KEY=$tmp/evidence/evidence.key # not the machine's own
 chmod 755 "$tmp"
 trap clean_up EXIT
 copy_targets

@@ -103,8 +103,37 @@ static void test_changes_are_seen(void **state unused_arg)
 	assert_check(-EBADMSG, "extra");
 	assert_int_equal(unlink(path_of("extra")), 0);
 	assert_check(0, NULL);
-	add(BUNDLE_SIGNATURE, "signed later");
+}
+
+static void test_a_signature_counts(void **state unused_arg)
+{
+	uint8_t mine[SSHSIG_KEY_BYTES], signer[SSHSIG_KEY_BYTES];
+	struct diag d = { .text = "" };
+	struct sshsig_key *k = NULL;
+
+	fill_and_seal();
+	assert_int_equal(bundle_signer(dir, signer, &d), -ENOENT);
+	assert_int_equal(sshsig_key_open(&k, path_of("key"), &d), 0);
+	sshsig_key_public(k, mine);
+	(void)unlink(path_of("key"));
+	(void)unlink(path_of("key.pub"));
+	(void)unlink(path_of("key.allowed_signers"));
+	assert_int_equal(bundle_sign(dir, k, &d), 0);
 	assert_check(0, NULL);
+	assert_int_equal(bundle_signer(dir, signer, &d), 0);
+	assert_memory_equal(signer, mine, sizeof(mine));
+
+	fill_and_seal(); /* takes the old one away */
+	assert_int_equal(bundle_signer(dir, signer, &d), -ENOENT);
+	assert_int_equal(bundle_sign(dir, k, &d), 0);
+	add("verdict.json", "{ }");
+	assert_check(-EBADMSG, "verdict.json");
+	fill_and_seal();
+	add(BUNDLE_SIGNATURE, "signed later");
+	assert_check(-EBADMSG, BUNDLE_SIGNATURE);
+	assert_int_equal(unlink(path_of(BUNDLE_SIGNATURE)), 0);
+	assert_check(0, NULL);
+	sshsig_key_free(k);
 }
 
 static void test_broken_sums_are_seen(void **state unused_arg)
@@ -181,6 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_the_sums_are_sha256sums, make, clean),
 		cmocka_unit_test_setup_teardown(test_changes_are_seen, make, clean),
+		cmocka_unit_test_setup_teardown(test_a_signature_counts, make, clean),
 		cmocka_unit_test_setup_teardown(test_broken_sums_are_seen, make, clean),
 		cmocka_unit_test_setup_teardown(test_names_lead_nowhere_else, make, clean),
 		cmocka_unit_test_setup_teardown(test_only_plain_files_are_sealed, make, clean),

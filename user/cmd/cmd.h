@@ -11,6 +11,7 @@ int cmd_replay(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_timeline(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
 int cmd_targets(int argc, char **argv);
 int cmd_probes(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);

@@ -11,6 +11,7 @@
 #include "user/cmd/output.h"
 #include "user/cmd/probe_path.h"
 #include "user/cmd/select.h"
+#include "user/cmd/signing_key.h"
 #include "user/judge/exit.h"
 #include "user/report/junit.h"
 #include "user/rig/resolv_conf.h"
@@ -22,7 +23,7 @@
 #define REPEAT_MAX 1000
 #define LISTEN_MAX_MS 60000 /* after the last trial, for late packets */
 
-enum { KEY_REPEAT = 256, KEY_LANES, KEY_ARMS, KEY_JUNIT, KEY_WORLD_RING, KEY_SABOTAGE };
+enum { KEY_REPEAT = 256, KEY_LANES, KEY_ARMS, KEY_JUNIT, KEY_WORLD_RING, KEY_SABOTAGE, KEY_KEY };
 
 static const struct argp_option options[] = {
 	{ "target", 't', "TARGET", 0,
@@ -37,6 +38,10 @@ static const struct argp_option options[] = {
 	{ "output", 'o', "DIR", 0, "Put the evidence bundle there (default: a new folder here)",
 	  0 },
 	{ "junit", KEY_JUNIT, "FILE", 0, "Write the result as JUnit XML too", 0 },
+	{ "key", KEY_KEY, "FILE", 0,
+	  "Sign the bundle by this key, made where there is none; 'none': don't (default: "
+	  "$SENTINEL_KEY, or " SSHSIG_KEY_FILE ")",
+	  0 },
 	{ "quiet", 'q', NULL, 0, "No progress", 0 },
 	{ "world-ring", KEY_WORLD_RING, "BYTES", 0, "Size of the ring buffer at W, a power of two",
 	  1 },
@@ -52,6 +57,7 @@ struct run_args {
 	uint32_t sabotage; /* SABOTAGE_* */
 	uint32_t repeat, lanes, arms, world_ring;
 	const char *folder, *junit;
+	const char *key; /* "none", or NULL: the usual one */
 	bool quiet;
 	struct output output;
 };
@@ -118,6 +124,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_JUNIT:
 		a->junit = arg;
+		return 0;
+	case KEY_KEY:
+		a->key = arg;
 		return 0;
 	case KEY_WORLD_RING:
 		if (parse_u32(arg, 4096, 1u << 30, &a->world_ring) ||
@@ -204,6 +213,7 @@ struct run {
 	struct schedule_opts schedule;
 	struct jobs *jobs;
 	struct bundle_folder folder;
+	struct signing_key key;
 	struct probe_copies copies;
 	FILE *junit; /* NULL: not wanted */
 	char probe[PATH_MAX], confine[PATH_MAX];
@@ -261,6 +271,7 @@ static bool asks_for_names(const struct selection *s)
 static int begin(struct client *c, struct run *r, struct diag *d)
 {
 	struct client_run o = { .dir = r->folder.path,
+				.key = signing_key_path(&r->key),
 				.lanes = r->args->lanes,
 				.repeat = r->args->repeat,
 				.world_ring = r->args->world_ring,
@@ -397,6 +408,8 @@ static int prepare(struct run *r, struct selection *s, struct diag *d)
 				"sentinel run");
 	r->schedule = schedule_of(a, s);
 	err = jobs_new(&r->jobs, &r->schedule.jobs, d);
+	if (!err)
+		err = signing_key_prepare(&r->key, a->key, d);
 	if (!err)
 		err = open_junit(r, d);
 	return err ? err : bundle_folder_make(&r->folder, a->folder, d);

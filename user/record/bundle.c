@@ -178,7 +178,8 @@ static int listing_add(struct listing *l, const char *path, int fd)
 static bool is_sums(const char *path)
 {
 	return !strcmp(path, BUNDLE_SUMS) || !strcmp(path, BUNDLE_SIGNATURE) ||
-	       !strcmp(path, BUNDLE_SUMS PART_SUFFIX);
+	       !strcmp(path, BUNDLE_SUMS PART_SUFFIX) ||
+	       !strcmp(path, BUNDLE_SIGNATURE PART_SUFFIX);
 }
 
 static int list_folder(struct listing *l, int fd, const char *prefix, int depth);
@@ -264,6 +265,16 @@ static int format_sums(const struct listing *l, char **ret, size_t *ret_len)
 	return 0;
 }
 
+static int remove_signature(const char *dir)
+{
+	char path[4096];
+	int err = str_format(path, sizeof(path), "%s/" BUNDLE_SIGNATURE, dir);
+
+	if (err)
+		return err;
+	return unlink(path) && errno != ENOENT ? -errno : 0;
+}
+
 int bundle_seal(const char *dir, struct diag *d)
 {
 	struct listing l = { .diag = d };
@@ -277,7 +288,65 @@ int bundle_seal(const char *dir, struct diag *d)
 		return err;
 	if (format_sums(&l, &text, &len))
 		return refuse(d, -ENOMEM, dir, "can't seal the bundle");
-	return bundle_add_bytes(dir, BUNDLE_SUMS, text, len, d);
+	err = remove_signature(dir);
+	return err ? refuse(d, err, BUNDLE_SIGNATURE, "can't remove it")
+		   : bundle_add_bytes(dir, BUNDLE_SUMS, text, len, d);
+}
+
+/* What sha256sum checks, and its signature. The caller frees *ret. */
+static int read_sums(const char *dir, char **ret, size_t *ret_len, struct diag *d)
+{
+	char path[4096];
+	int err = str_format(path, sizeof(path), "%s/" BUNDLE_SUMS, dir);
+
+	if (!err)
+		err = read_file(path, SUMS_MAX, ret, ret_len);
+	return err ? refuse(d, err, path, "can't check the bundle") : 0;
+}
+
+int bundle_sign(const char *dir, const struct sshsig_key *key, struct diag *d)
+{
+	cleanup_free char *text = NULL;
+	char signature[SSHSIG_TEXT_MAX];
+	size_t len;
+	int err = read_sums(dir, &text, &len, d);
+
+	if (err)
+		return err;
+	err = sshsig_sign(key, text, len, signature);
+	if (err)
+		return refuse(d, err, dir, "can't sign the bundle");
+	return bundle_add_bytes(dir, BUNDLE_SIGNATURE, signature, strlen(signature), d);
+}
+
+static int check_signature(const char *dir, const char *sums, size_t len,
+			   uint8_t ret[SSHSIG_KEY_BYTES], struct diag *d)
+{
+	cleanup_free char *signature = NULL;
+	char path[4096];
+	size_t n;
+	int err = str_format(path, sizeof(path), "%s/" BUNDLE_SIGNATURE, dir);
+
+	if (!err)
+		err = read_file(path, SSHSIG_TEXT_MAX, &signature, &n);
+	if (err == -EFBIG)
+		err = -EBADMSG;
+	else if (err)
+		return refuse(d, err, path, "can't check the signature");
+	if (!err)
+		err = sshsig_verify(signature, n, sums, len, ret);
+	return err ? diag_set(d, err, BUNDLE_SIGNATURE, 0, 0,
+			      "not a signature of " BUNDLE_SUMS " by an Ed25519 key, as it is")
+		   : 0;
+}
+
+int bundle_signer(const char *dir, uint8_t ret[SSHSIG_KEY_BYTES], struct diag *d)
+{
+	cleanup_free char *text = NULL;
+	size_t len;
+	int err = read_sums(dir, &text, &len, d);
+
+	return err ? err : check_signature(dir, text, len, ret, d);
 }
 
 /* The line of SHA256SUMS at *text, and *text behind it: "HEX  PATH" or, binary mode, "HEX *PATH".
@@ -326,22 +395,30 @@ static int compare_sums(const struct listing *l, char *text, struct diag *d)
 	return 0;
 }
 
-int bundle_check(const char *dir, struct diag *d)
+int bundle_check_files(const char *dir, struct diag *d)
 {
 	struct listing l = { .diag = d };
 	cleanup_free struct entry *entries = NULL;
 	cleanup_free char *text = NULL;
-	char path[4096];
 	size_t len;
-	int err = str_format(path, sizeof(path), "%s/" BUNDLE_SUMS, dir);
+	int err = read_sums(dir, &text, &len, d);
 
-	if (!err)
-		err = read_file(path, SUMS_MAX, &text, &len);
 	if (err)
-		return refuse(d, err, path, "can't check the bundle");
+		return err;
 	if (strlen(text) != len)
 		return diag_set(d, -EBADMSG, BUNDLE_SUMS, 1, 1, "not a list of sha256sum");
 	err = list_bundle(&l, dir);
 	entries = l.entry;
 	return err ? err : compare_sums(&l, text, d);
+}
+
+int bundle_check(const char *dir, struct diag *d)
+{
+	uint8_t signer[SSHSIG_KEY_BYTES];
+	int err = bundle_check_files(dir, d);
+
+	if (err)
+		return err;
+	err = bundle_signer(dir, signer, d);
+	return err == -ENOENT ? 0 : err;
 }

@@ -11,6 +11,7 @@
 
 #include "user/base/diag.h"
 #include "user/base/util.h"
+#include "user/record/sshsig.h"
 
 #define BUNDLE_SUMS "SHA256SUMS"
 #define BUNDLE_SIGNATURE "SHA256SUMS.sig"
@@ -27,11 +28,23 @@ int bundle_add_file(const char *dir, const char *subdir, const char *source,
 int bundle_add_bytes(const char *dir, const char *name, const void *data, size_t len,
 		     struct diag *d) must_check;
 
-/* Writes SHA256SUMS over everything but itself and its signature, and syncs it. */
+/* Writes SHA256SUMS over everything but itself and its signature, and syncs it. A signature that
+ * was there is removed: it was of other sums. */
 int bundle_seal(const char *dir, struct diag *d) must_check;
 
-/* Compares the bundle with its SHA256SUMS. -EBADMSG where a file differs, is missing, or is not
- * listed (d names the first); -ENOENT without SHA256SUMS. */
+/* Signs SHA256SUMS as it is: writes SHA256SUMS.sig. After bundle_seal(), each time. */
+int bundle_sign(const char *dir, const struct sshsig_key *key, struct diag *d) must_check;
+
+/* Compares the bundle with its SHA256SUMS, and that with its signature, where there is one.
+ * -EBADMSG where a file differs, is missing, or is not listed (d names the first), or where the
+ * signature is none of SHA256SUMS; -ENOENT without SHA256SUMS. Whose the signature is, is not
+ * asked. */
 int bundle_check(const char *dir, struct diag *d) must_check;
+
+/* The same without the signature. */
+int bundle_check_files(const char *dir, struct diag *d) must_check;
+
+/* The key by which SHA256SUMS is signed. 0; -ENOENT without a signature; else as above. */
+int bundle_signer(const char *dir, uint8_t ret[SSHSIG_KEY_BYTES], struct diag *d) must_check;
 
 #endif

@@ -77,12 +77,23 @@ void capture_free(struct capture_writer *w);
 /* ---- reading ---- */
 
 struct capture_report {
-	uint64_t records;	 /* handed to the sink */
-	bool complete;		 /* run.end and its seal are there and nothing follows */
-	bool damaged;		 /* some byte is not what was written, or the end is missing */
-	uint64_t damaged_offset; /* in damaged_file: where the first damage was noticed */
-	char damaged_file[256];	 /* escaped */
-	char text[256];		 /* what is wrong, for people; "" where nothing is */
+	uint64_t records; /* handed to the sink */
+	bool complete;	  /* run.end and its seal are there and nothing follows */
+	bool damaged;	  /* some byte is not what was written, or the end is missing */
+	/* In damaged_file: the first damage is within these bytes, from the first on and before the
+	 * last; where something is missing, they are the same. */
+	uint64_t damaged_offset, damaged_end;
+	char damaged_file[256]; /* escaped */
+	char text[256];		/* what is wrong, for people; "" where nothing is */
+
+	/* The sealed prefix: all up to the last good seal before any damage, the seal included */
+	uint64_t sealed_records, sealed_ns; /* CLOCK_MONOTONIC; 0 where there is none */
+	uint64_t sealed_bytes;		    /* of all segments */
+	uint64_t sealed_offset;		    /* in sealed_file */
+	char sealed_file[256];		    /* escaped */
+
+	uint64_t seals, bytes; /* all that was read */
+	uint32_t segments;
 };
 
 /*

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 
 #include "user/record/block.h"
 #include "user/record/hasher.h"
@@ -30,6 +31,7 @@ struct reader {
 	int fd;
 
 	char path[256];		/* of the segment, for the report */
+	size_t block_len;	/* of the block being looked at; 0 where none could be read */
 	uint64_t segment_base;	/* bytes of the run before the segment */
 	uint64_t sealed;	/* bytes of the run that the last good seal covers */
 	struct segment segment; /* expected: its run is known after the first */
@@ -44,6 +46,17 @@ static uint64_t position(const struct reader *r)
 	return r->base + r->at;
 }
 
+/* Up to where what begins here is not worth anything: a block's end, or where none can be read,
+ * that of the file. */
+static uint64_t damage_end(const struct reader *r)
+{
+	struct stat st;
+
+	if (r->block_len || r->fd < 0 || fstat(r->fd, &st))
+		return position(r) - r->segment_base + r->block_len;
+	return MAX(position(r) - r->segment_base, (uint64_t)st.st_size);
+}
+
 /* Only the first damage is told: what comes after is often its consequence. */
 static void printf_like(3, 4) damage(struct reader *r, uint64_t offset, const char *fmt, ...)
 {
@@ -54,6 +67,7 @@ static void printf_like(3, 4) damage(struct reader *r, uint64_t offset, const ch
 		return;
 	report->damaged = true;
 	report->damaged_offset = offset - r->segment_base;
+	report->damaged_end = damage_end(r);
 	(void)escape_text(report->damaged_file, sizeof(report->damaged_file), r->path,
 			  strlen(r->path));
 	va_start(ap, fmt);
@@ -112,6 +126,7 @@ static int next_block(struct reader *r, struct pcapng_block *ret)
 	for (;;) {
 		int n = pcapng_next(r->window + r->at, r->end - r->at, ret);
 
+		r->block_len = n > 0 ? ret->len : 0;
 		if (n > 0)
 			return 1;
 		if (n == -EPROTONOSUPPORT)
@@ -156,10 +171,25 @@ static int check_seal(struct reader *r, const struct ev *ev, const struct pcapng
 	else if (memcmp(sha256, ev->seal.sha256, sizeof(sha256)))
 		damage(r, r->sealed > r->segment_base ? r->sealed : r->segment_base,
 		       "the %" PRIu64 " bytes up to the next seal, at %" PRIu64
-		       ", are not what was sealed",
+		       ", or the seal's own, are not what was sealed",
 		       position(r) - r->sealed, position(r) - r->segment_base);
 	r->sealed = position(r) + b->len;
+	r->report->seals++;
 	return 0;
+}
+
+static void extend_sealed(struct reader *r, const struct ev *ev, const struct pcapng_block *b)
+{
+	struct capture_report *report = r->report;
+
+	if (report->damaged)
+		return;
+	report->sealed_records = ev->id;
+	report->sealed_ns = ev->time_ns;
+	report->sealed_bytes = position(r) + b->len;
+	report->sealed_offset = report->sealed_bytes - r->segment_base;
+	(void)escape_text(report->sealed_file, sizeof(report->sealed_file), r->path,
+			  strlen(r->path));
 }
 
 /* What must hold between one record and the next. */
@@ -217,6 +247,8 @@ static int take_record(struct reader *r, const struct pcapng_block *b)
 	if (err)
 		return err;
 	follow(r, ev);
+	if (ev->type == EV_SEAL)
+		extend_sealed(r, ev, b);
 	r->report->records++;
 	return r->sink(r->arg, ev);
 }
@@ -284,6 +316,10 @@ static int read_segment(struct reader *r)
 	if (place != AT_RECORDS)
 		damage(r, position(r), "the segment has no records");
 	r->at = r->end; /* behind broken framing nothing is read */
+	r->block_len = 0;
+	r->fd = -1;
+	r->report->bytes = position(r);
+	r->report->segments++;
 	return hash_walked(r);
 }
 

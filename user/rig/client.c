@@ -160,6 +160,8 @@ int client_run_begin(struct client *c, const struct client_run *r, char ret_run[
 
 	request_open(&j, "run.begin");
 	json_text(&j, "dir", r->dir);
+	if (r->key)
+		json_text(&j, "key", r->key);
 	json_u32(&j, "lanes", r->lanes);
 	json_u32(&j, "repeat", r->repeat);
 	json_u32(&j, "world_ring", r->world_ring);

@@ -16,6 +16,7 @@ struct client {
 
 struct client_run {
 	const char *dir; /* absolute; exists and is empty */
+	const char *key; /* file of the key that signs the bundle; NULL: it stays unsigned */
 	uint32_t lanes, repeat;
 	uint32_t world_ring; /* bytes; 0 = the default */
 	bool resolver;	     /* a probe asks for names */

@@ -7,7 +7,8 @@
  * of a struct ev under "ev", the form that they have in the capture, so there is one encoding of
  * them. The client asks and waits; the daemon never speaks first.
  *
- *   run.begin {dir, lanes, repeat, world_ring, resolver, sabotage} -> {run, lanes}   makes the rig
+ *   run.begin {dir, key, lanes, repeat, world_ring, resolver, sabotage} -> {run, lanes}
+ *             makes the rig; key: the file of the one that is to sign the bundle, or missing
  *   log       {ev: target | probe | cell | arm.begin | answer | proof}       -> {}
  *   trial.new {ev: trial: target, probe, arm, far, repeat, lane, uid, dest, dport; closed}
  *             -> {ev: the same, complete; secret, twin: hex, where one is planted} + fds: cgroup,
