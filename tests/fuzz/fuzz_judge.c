@@ -17,20 +17,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define PACKET_MAX 65536
 
-struct line {
+struct record_line {
 	const char *text;
 	size_t len;
 };
 
-static bool next_line(const uint8_t **at, const uint8_t *end, struct line *ret)
+static bool next_line(const uint8_t **at, const uint8_t *end, struct record_line *ret)
 {
 	const uint8_t *newline;
 
 	if (*at == end)
 		return false;
 	newline = memchr(*at, '\n', (size_t)(end - *at));
-	*ret = (struct line){ .text = (const char *)*at,
-			      .len = (size_t)((newline ? newline : end) - *at) };
+	*ret = (struct record_line){ .text = (const char *)*at,
+				     .len = (size_t)((newline ? newline : end) - *at) };
 	*at = newline ? newline + 1 : end;
 	return true;
 }
@@ -52,7 +52,7 @@ static uint32_t read_bytes(const char *hex, size_t len, uint8_t out[PACKET_MAX])
 	return n;
 }
 
-static int read_record(const struct line *line, struct ev *ret, uint8_t bytes[PACKET_MAX])
+static int read_record(const struct record_line *line, struct ev *ret, uint8_t bytes[PACKET_MAX])
 {
 	const char *end = memrchr(line->text, '}', line->len);
 	size_t json = end ? (size_t)(end - line->text) + 1 : 0;
@@ -74,7 +74,7 @@ static bool judge(const uint8_t *data, size_t size, bool damaged, struct run_res
 	static uint8_t bytes[PACKET_MAX];
 	const uint8_t *at = data;
 	struct correlate *c;
-	struct line line;
+	struct record_line line;
 	struct ev ev;
 	int err = 0;
 
