@@ -486,9 +486,11 @@ static void flip_every_byte_of(const char *name)
 		assert_int_equal(pwrite(fd, &b.data[i], 1, (off_t)i), 1);
 		if (err || !r.damaged || r.complete || !r.text[0])
 			fail_msg("byte %zu of %s changed, and nobody saw it", i, name);
-		if (r.damaged_offset > b.len)
-			fail_msg("byte %zu of %s: damage told at %" PRIu64, i, name,
-				 r.damaged_offset);
+		if (i < r.damaged_offset || i >= r.damaged_end || r.damaged_end > b.len ||
+		    !strstr(r.damaged_file, name))
+			fail_msg("byte %zu of %s changed, but the damage is said to be in %s, "
+				 "%" PRIu64 " to %" PRIu64,
+				 i, name, r.damaged_file, r.damaged_offset, r.damaged_end);
 	}
 	r = read_all(NULL);
 	assert_whole(&r);
@@ -580,6 +582,29 @@ static void test_blocks_keep_their_place(void **state unused_arg)
 }
 
 /* Damage within the evidence costs what it touches, not all that follows. */
+/* What only the next seal would miss stands before what can't be read: the first is meant. */
+static void test_the_first_damage_is_named(void **state unused_arg)
+{
+	struct capture_report r;
+	struct bytes b;
+	uint8_t *message, *json;
+
+	write_small(false, NULL, NULL);
+	b = load("capture-000001.pcapng");
+	json = memmem(b.data, b.len, "{\"type\":\"exec\"", 14);
+	assert_non_null(json);
+	message = memmem(b.data, b.len, "MESSAGE=", 8);
+	assert_true(message && message < json);
+	message[10] ^= 1;
+	json[2] = 'T';
+	store("capture-000001.pcapng", b.data, b.len);
+	r = read_all(NULL);
+	assert_true(r.damaged && !r.complete);
+	assert_true(r.damaged_offset <= (size_t)(message - b.data));
+	assert_true(r.damaged_end > (size_t)(message - b.data));
+	free(b.data);
+}
+
 static void test_reading_goes_on_behind_damage(void **state unused_arg)
 {
 	struct collected whole = { 0 }, back = { 0 };
@@ -927,6 +952,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_every_byte_of_two_segments_matters),
 		cmocka_unit_test(test_every_cut_is_seen),
 		cmocka_unit_test(test_blocks_keep_their_place),
+		cmocka_unit_test(test_the_first_damage_is_named),
 		cmocka_unit_test(test_reading_goes_on_behind_damage),
 		cmocka_unit_test(test_strangers_are_refused),
 		cmocka_unit_test(test_only_plain_files_are_segments),

@@ -80,8 +80,8 @@ struct capture_report {
 	uint64_t records; /* handed to the sink */
 	bool complete;	  /* run.end and its seal are there and nothing follows */
 	bool damaged;	  /* some byte is not what was written, or the end is missing */
-	/* In damaged_file: the first damage is within these bytes, from the first on and before the
-	 * last; where something is missing, they are the same. */
+	/* In damaged_file: the first byte that is not as it was written is from here on, and before
+	 * the end; what is before them is sealed and whole. The same where something is missing. */
 	uint64_t damaged_offset, damaged_end;
 	char damaged_file[256]; /* escaped */
 	char text[256];		/* what is wrong, for people; "" where nothing is */

@@ -57,8 +57,12 @@ static uint64_t damage_end(const struct reader *r)
 	return MAX(position(r) - r->segment_base, (uint64_t)st.st_size);
 }
 
-/* Only the first damage is told: what comes after is often its consequence. */
-static void printf_like(3, 4) damage(struct reader *r, uint64_t offset, const char *fmt, ...)
+/*
+ * Only the first damage is told: what comes after is often its consequence. Where it was noticed is
+ * not where it begins: a byte that only the next seal would miss may stand before it. What is
+ * certain is that all before the last good seal is whole.
+ */
+static void printf_like(2, 3) damage(struct reader *r, const char *fmt, ...)
 {
 	struct capture_report *report = r->report;
 	va_list ap;
@@ -66,8 +70,8 @@ static void printf_like(3, 4) damage(struct reader *r, uint64_t offset, const ch
 	if (report->damaged)
 		return;
 	report->damaged = true;
-	report->damaged_offset = offset - r->segment_base;
-	report->damaged_end = damage_end(r);
+	report->damaged_offset = MAX(r->sealed, r->segment_base) - r->segment_base;
+	report->damaged_end = MAX(damage_end(r), report->damaged_offset);
 	(void)escape_text(report->damaged_file, sizeof(report->damaged_file), r->path,
 			  strlen(r->path));
 	va_start(ap, fmt);
@@ -132,14 +136,15 @@ static int next_block(struct reader *r, struct pcapng_block *ret)
 		if (n == -EPROTONOSUPPORT)
 			return n;
 		if (n != -EAGAIN) {
-			damage(r, position(r), "no block of a capture starts here");
+			damage(r, "no block of a capture starts at byte %" PRIu64,
+			       position(r) - r->segment_base);
 			return 0;
 		}
 		n = refill(r);
 		if (n < 0)
 			return n;
 		if (!n && r->at < r->end)
-			damage(r, position(r), "the file is cut in the middle of a block");
+			damage(r, "the file is cut in the middle of a block");
 		if (!n)
 			return 0;
 	}
@@ -167,12 +172,9 @@ static int check_seal(struct reader *r, const struct ev *ev, const struct pcapng
 		return err;
 	if (ev->seal.offset != position(r) || ev->time_ns != r->last_ns ||
 	    !seal_is_canonical(r, ev, b))
-		damage(r, position(r), "the seal is not as the recorder writes it");
+		damage(r, "the seal is not as the recorder writes it");
 	else if (memcmp(sha256, ev->seal.sha256, sizeof(sha256)))
-		damage(r, r->sealed > r->segment_base ? r->sealed : r->segment_base,
-		       "the %" PRIu64 " bytes up to the next seal, at %" PRIu64
-		       ", or the seal's own, are not what was sealed",
-		       position(r) - r->sealed, position(r) - r->segment_base);
+		damage(r, "they are not what was sealed, or the seal at their end is not");
 	r->sealed = position(r) + b->len;
 	r->report->seals++;
 	return 0;
@@ -198,12 +200,11 @@ static int check_order(struct reader *r, const struct ev *ev, const struct pcapn
 	bool first = !r->records;
 
 	if (ev->id != r->records + 1)
-		damage(r, position(r), "record %" PRIu64 " follows record %" PRIu64, ev->id,
-		       r->records);
+		damage(r, "record %" PRIu64 " follows record %" PRIu64, ev->id, r->records);
 	if (first != (ev->type == EV_RUN_BEGIN))
-		damage(r, position(r), "a run must have one beginning, at its start");
+		damage(r, "a run must have one beginning, at its start");
 	if (r->final || (r->ended && ev->type != EV_SEAL))
-		damage(r, position(r), "there is a record after the end of the run");
+		damage(r, "there is a record after the end of the run");
 	if (ev->type == EV_SEAL)
 		return check_seal(r, ev, b);
 	return 0;
@@ -212,7 +213,7 @@ static int check_order(struct reader *r, const struct ev *ev, const struct pcapn
 static void follow(struct reader *r, const struct ev *ev)
 {
 	if (ev->type == EV_RUN_BEGIN && strcmp(ev->run_begin.run, r->segment.run))
-		damage(r, position(r), "the segment belongs to another run");
+		damage(r, "the segment belongs to another run");
 	if (ev->type == EV_RUN_END)
 		r->ended = true;
 	if (ev->type == EV_SEAL && r->ended)
@@ -239,7 +240,8 @@ static int take_record(struct reader *r, const struct pcapng_block *b)
 	if (!err)
 		err = begin(r, ev);
 	if (err) {
-		damage(r, position(r), "there is a record that can't be read");
+		damage(r, "the record at byte %" PRIu64 " can't be read",
+		       position(r) - r->segment_base);
 		r->records++; /* it had a number: go on behind it */
 		return 0;
 	}
@@ -260,12 +262,11 @@ static void check_segment(struct reader *r, const struct pcapng_block *b)
 	struct segment s;
 
 	if (block_read_segment(&s, b))
-		damage(r, position(r), "the segment does not say which it is");
+		damage(r, "the segment does not say which it is");
 	else if (s.number != r->segment.number)
-		damage(r, position(r), "this is segment %u where %u belongs", s.number,
-		       r->segment.number);
+		damage(r, "this is segment %u where %u belongs", s.number, r->segment.number);
 	else if (r->segment.run[0] && strcmp(r->segment.run, s.run))
-		damage(r, position(r), "the segment belongs to another run");
+		damage(r, "the segment belongs to another run");
 	else
 		r->segment = s;
 }
@@ -280,7 +281,7 @@ static int take_block(struct reader *r, const struct pcapng_block *b, enum place
 		if (err == -EPROTONOSUPPORT)
 			return err;
 		if (err)
-			damage(r, position(r), "this is no capture of a sentinel");
+			damage(r, "this is no capture of a sentinel");
 		*place = AT_INTERFACES;
 		return 0;
 	}
@@ -292,7 +293,7 @@ static int take_block(struct reader *r, const struct pcapng_block *b, enum place
 		return 0;
 	}
 	if (b->type != PCAPNG_EPB && b->type != PCAPNG_JOURNAL) {
-		damage(r, position(r), "there is a block that no recorder wrote");
+		damage(r, "there is a block that no recorder wrote");
 		return 0;
 	}
 	return take_record(r, b);
@@ -314,7 +315,7 @@ static int read_segment(struct reader *r)
 	if (more < 0)
 		return more;
 	if (place != AT_RECORDS)
-		damage(r, position(r), "the segment has no records");
+		damage(r, "the segment has no records");
 	r->at = r->end; /* behind broken framing nothing is read */
 	r->block_len = 0;
 	r->fd = -1;
@@ -336,6 +337,8 @@ static int read_folder(struct reader *r, int dir_fd, const char *path)
 			return 0;
 		if (fd < 0)
 			return fd;
+		if (position(r) != r->sealed)
+			damage(r, "the segment does not end with a seal");
 		(void)str_format(r->path, sizeof(r->path), "%s/%s", path, name);
 		r->fd = fd;
 		r->segment.number = n;
@@ -363,9 +366,9 @@ static int read_bundle(struct reader *r, const char *bundle)
 static void conclude(struct reader *r)
 {
 	if (!r->ended)
-		damage(r, position(r), "the capture ends without the end of the run");
+		damage(r, "the capture ends without the end of the run");
 	else if (!r->final)
-		damage(r, position(r), "the end of the run is not sealed");
+		damage(r, "the end of the run is not sealed");
 	r->report->complete = r->final && !r->report->damaged;
 }
 
