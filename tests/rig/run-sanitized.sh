@@ -11,10 +11,13 @@ run_is sane valid
 is "the exit code: landlock lets TCP Fast Open pass" "$code" 1
 is "lines on stderr that are no log" "$(grep -cv '^sentinel' "$tmp/sane.err")" 0
 replays sane
-"$BUILD/sentinel" explain "$tmp/sane" deny-all tcp-connect >/dev/null 2>"$tmp/explain.err"
-is "explain exits with" "$?" 0
-is "explain's words on stderr" "$(cat "$tmp/explain.err")" ""
-"$BUILD/sentinel" doctor >/dev/null 2>"$tmp/doctor.err"
-is "doctor exits with" "$?" 0
-is "doctor's words on stderr" "$(cat "$tmp/doctor.err")" ""
+quietly() { # command of the sentinel...
+	"$BUILD/sentinel" "$@" >/dev/null 2>"$tmp/quietly.err"
+	is "$1 exits with" "$?" 0
+	is "$1's words on stderr" "$(cat "$tmp/quietly.err")" ""
+}
+quietly explain "$tmp/sane" deny-all tcp-connect
+quietly report "$tmp/sane"
+quietly timeline --json "$tmp/sane"
+quietly doctor
 finish

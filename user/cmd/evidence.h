@@ -16,7 +16,7 @@
 
 struct evidence;
 
-/* j was judged from bundle, and stays the caller's: ret looks into it. 0, -ENOMEM or as
+/* j is of judge_bundle_to_explain(), and stays the caller's: ret looks into it. 0, -ENOMEM or as
  * capture_read(). The caller owns *ret. */
 int evidence_read(const char *bundle, const struct judged *j, struct evidence **ret,
 		  struct diag *d) must_check;

@@ -154,7 +154,7 @@ static int run(const struct explain_args *a)
 	struct judged j;
 	int code = 0;
 
-	if (judge_bundle(a->bundle, &j, &d))
+	if (judge_bundle_to_explain(a->bundle, &j, &d))
 		return cmd_fail(&d, EXIT_USAGE);
 	if (j.damaged)
 		log_error("%s: the evidence is damaged: %s", a->bundle, j.report.text);

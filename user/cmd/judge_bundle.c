@@ -54,6 +54,19 @@ int judge_bundle_watched(const char *bundle, judge_bundle_fn fn, void *arg, stru
 	return 0;
 }
 
+int judge_bundle_to_explain(const char *bundle, struct judged *j, struct diag *d)
+{
+	int err = judge_bundle(bundle, j, d);
+
+	if (err)
+		return err;
+	err = correlate_index(j->correlate);
+	if (!err)
+		return 0;
+	judged_done(j);
+	return diag_set(d, err, NULL, 0, 0, "out of memory");
+}
+
 void judged_done(struct judged *j)
 {
 	correlate_free(j->correlate);

@@ -23,6 +23,9 @@ typedef void (*judge_bundle_fn)(void *arg, uint64_t bytes);
 int judge_bundle_watched(const char *bundle, judge_bundle_fn fn, void *arg, struct judged *j,
 			 struct diag *d) must_check;
 
+/* judge_bundle(), and correlate_trial_of() may be asked afterwards. */
+int judge_bundle_to_explain(const char *bundle, struct judged *j, struct diag *d) must_check;
+
 void judged_done(struct judged *j);
 
 #endif

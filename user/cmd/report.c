@@ -210,7 +210,7 @@ int cmd_report(int argc, char **argv)
 		return EXIT_USAGE;
 	if (a.output && refuse_inside(&a, &d))
 		return cmd_fail(&d, EXIT_USAGE);
-	if (judge_bundle(a.bundle, &j, &d))
+	if (judge_bundle_to_explain(a.bundle, &j, &d))
 		return cmd_fail(&d, EXIT_USAGE);
 	code = make_page(&a, &j);
 	judged_done(&j);

@@ -261,7 +261,7 @@ int timeline_source(const char *bundle, unsigned int number, const struct timeli
 {
 	struct source *s;
 	struct judged j;
-	int err = judge_bundle(bundle, &j, d);
+	int err = judge_bundle_to_explain(bundle, &j, d);
 
 	if (err)
 		return err;

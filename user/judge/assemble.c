@@ -809,8 +809,21 @@ int assemble(struct correlate *c, bool damaged, struct run_result *ret)
 	return 0;
 }
 
+/* Of a record that crossed for two trials, the first one's. */
+int correlate_index(struct correlate *c)
+{
+	int err = 0;
+
+	for (uint32_t i = c->trials.n; i-- && !err;)
+		for (uint32_t k = 0; k < c->trials.at[i].records_n && !err; k++)
+			err = idmap_set(&c->by_record, c->trials.at[i].records[k], i + 1);
+	return err;
+}
+
 uint32_t correlate_trial_of(const struct correlate *c, const struct ev *ev)
 {
+	uint32_t trial = ev->trial;
+
 	if (ev->type == EV_TRIAL)
 		return ev->trial_new.id;
 	if (ev->type == EV_ARM_BEGIN)
@@ -823,9 +836,7 @@ uint32_t correlate_trial_of(const struct correlate *c, const struct ev *ev)
 		return ev->proof.trial;
 	if (ev->type == EV_CANARY)
 		return ev->canary.trial;
-	for (uint32_t i = 0; i < c->trials.n && !ev->trial; i++)
-		for (uint32_t k = 0; k < c->trials.at[i].records_n; k++)
-			if (c->trials.at[i].records[k] == ev->id)
-				return i + 1;
-	return ev->trial;
+	if (!ev->trial)
+		(void)idmap_get(&c->by_record, ev->id, &trial);
+	return trial;
 }

@@ -105,6 +105,7 @@ void correlate_free(struct correlate *c)
 	free(c->by_cell.slots);
 	free(c->by_flow.slots);
 	free(c->by_token.slots);
+	free(c->by_record.slots);
 	free(c->known_cells.slots);
 	free(c->self.slots);
 	match_set_free(c->tokens);

@@ -38,7 +38,12 @@ uint64_t correlate_window_end(const struct correlate *c);
 int correlate_finish(struct correlate *c, bool damaged, struct run_result *ret) must_check;
 void run_result_done(struct run_result *r);
 
-/* For `explain`, after correlate_finish(): which trial an event belongs to, 0 where to none. */
+/* For `explain` and the like, after correlate_finish(): makes correlate_trial_of() ready. 0 or
+ * -ENOMEM.
+ */
+int correlate_index(struct correlate *c) must_check;
+
+/* Which trial an event belongs to, 0 where to none. */
 uint32_t correlate_trial_of(const struct correlate *c, const struct ev *ev);
 const struct ev_trial *correlate_trial(const struct correlate *c, uint32_t trial);
 

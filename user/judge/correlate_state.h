@@ -245,6 +245,7 @@ struct correlate {
 	struct idmap by_flow;	  /* lane and five-tuple -> the trial whose socket sent so last */
 	struct idmap by_token;	  /* lane and five-tuple at W -> the trial whose token came by it */
 	struct idmap known_cells; /* target, probe -> 1 */
+	struct idmap by_record;	  /* of what crossed -> trial; empty before correlate_index() */
 	struct idmap self;	  /* first 8 bytes of a canary's or decoy's token -> index */
 	struct caller callers[CALLERS_MAX];
 	struct match_set *tokens;
