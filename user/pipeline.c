@@ -412,7 +412,7 @@ int pipeline_finish(struct pipeline *p, const struct ev *end, struct run_result 
 	fail(p, err);
 	if (atomic_load(&p->error))
 		return atomic_load(&p->error);
-	return correlate_finish(p->correlate, false, ret);
+	return correlate_finish(p->correlate, EVIDENCE_WHOLE, ret);
 }
 
 void pipeline_free(struct pipeline *p)

@@ -84,7 +84,7 @@ static bool judge(const uint8_t *data, size_t size, bool damaged, struct run_res
 		if (!read_record(&line, &ev, bytes))
 			err = correlate_push(c, &ev);
 	/* a log that contradicts itself is damaged */
-	if (correlate_finish(c, damaged || err, ret) < 0)
+	if (correlate_finish(c, damaged || err ? EVIDENCE_DAMAGED : EVIDENCE_WHOLE, ret) < 0)
 		abort();
 	correlate_free(c);
 	return true;

@@ -435,7 +435,7 @@ static inline void tell(const struct story *s, struct run_result *ret)
 
 	assert_int_equal(correlate_new(&r.c), 0);
 	tell_run(&r);
-	assert_int_equal(correlate_finish(r.c, false, ret), 0);
+	assert_int_equal(correlate_finish(r.c, EVIDENCE_WHOLE, ret), 0);
 	correlate_free(r.c);
 }
 

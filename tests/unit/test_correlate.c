@@ -696,7 +696,7 @@ static void tell(const struct story *s, struct run_result *ret)
 	if (s->own_telemetry)
 		telemetry(&r, "box");
 	end(&r);
-	assert_int_equal(correlate_finish(r.c, false, ret), 0);
+	assert_int_equal(correlate_finish(r.c, EVIDENCE_WHOLE, ret), 0);
 	correlate_free(r.c);
 }
 

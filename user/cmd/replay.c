@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <argp.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <sys/stat.h>
 
@@ -58,52 +57,16 @@ static bool is_folder(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* The sums are taken beside the judge, by a thread of their own: that is as much work. */
-struct sums {
-	const char *bundle;
-	bool threaded;
-	pthread_t thread;
-	int err; /* of bundle_check() */
-	struct diag diag;
-};
-
-static void *check_sums(void *arg)
+static bool is_whole(struct one *o, const struct judged *j)
 {
-	struct sums *s = arg;
-
-	s->err = is_folder(s->bundle) ? bundle_check(s->bundle, &s->diag) : 0;
-	return NULL;
-}
-
-static void sums_start(struct sums *s, const char *bundle)
-{
-	*s = (struct sums){ .bundle = bundle };
-	s->threaded = !pthread_create(&s->thread, NULL, check_sums, s);
-	if (!s->threaded)
-		(void)check_sums(s);
-}
-
-static void sums_wait(const struct sums *s)
-{
-	if (s->threaded)
-		(void)pthread_join(s->thread, NULL);
-}
-
-static bool is_whole(struct one *o, const struct judged *j, const struct sums *sums)
-{
-	char text[1024];
-
-	if (j->damaged) {
-		complain(o, "'%s': the evidence is damaged: %s", o->bundle, j->report.text);
-		return false;
-	}
-	if (sums->err == -ENOENT) {
-		log_warn("%s, ignoring", diag_text(&sums->diag, text, sizeof(text)));
-		return true;
-	}
-	if (sums->err)
-		complain(o, "%s", diag_text(&sums->diag, text, sizeof(text)));
-	return !sums->err;
+	if (j->damaged)
+		complain(o, "'%s': the evidence is damaged: %s%s%s", o->bundle,
+			 j->report.damaged_file, j->report.damaged_file[0] ? ": " : "",
+			 j->report.text);
+	else if (j->unlisted)
+		log_warn("'%s': there is no " BUNDLE_SUMS " to check its files by, ignoring",
+			 o->bundle);
+	return !j->damaged;
 }
 
 /* Whether the bundle's own verdict.json is, byte for byte, what its capture gives. */
@@ -139,10 +102,9 @@ static int show(const struct replay_args *a, const struct one *o, const struct r
 	return err ? EXIT_OUTPUT : code;
 }
 
-static int replay_judged(const struct replay_args *a, struct one *o, const struct judged *j,
-			 const struct sums *sums)
+static int replay_judged(const struct replay_args *a, struct one *o, const struct judged *j)
 {
-	bool whole = is_whole(o, j, sums) && same_as_recorded(o, j);
+	bool whole = is_whole(o, j) && same_as_recorded(o, j);
 	int code = run_exit_code(&j->result, false, !whole, a->output.accept_provisional);
 
 	return show(a, o, &j->result, code);
@@ -157,19 +119,16 @@ static int replay_own(const struct replay_args *a, struct one *o, struct progres
 {
 	char text[sizeof(o->wrong)];
 	struct judged j;
-	struct sums sums;
 	struct diag d;
 	int err, code;
 
-	sums_start(&sums, o->bundle);
 	err = judge_bundle_watched(o->bundle, judged_so_far, p, &j, &d);
-	sums_wait(&sums);
 	progress_end(p);
 	if (err) {
 		complain(o, "%s", diag_text(&d, text, sizeof(text)));
 		return show(a, o, NULL, EXIT_USAGE);
 	}
-	code = replay_judged(a, o, &j, &sums);
+	code = replay_judged(a, o, &j);
 	judged_done(&j);
 	return code;
 }

@@ -578,8 +578,14 @@ static enum goal goal_of(const struct ev_probe *probe)
 	return probe->forbidden ? GOAL_LISTENER : GOAL_FAR_SIDE;
 }
 
+/* That the attempt crossed: no record that is missing could make it untrue. */
+static bool is_proven(const struct facts *f)
+{
+	return judge_round(f).grade != GRADE_NONE;
+}
+
 static int judge_one(const struct correlate *c, const struct ev_cell *cell, bool self_test,
-		     bool damaged, struct cell_result *r)
+		     enum evidence_state evidence, struct cell_result *r)
 {
 	const struct ev_target *target = target_of(c, cell->target);
 	uint32_t n = rounds_of(c, target);
@@ -601,8 +607,9 @@ static int judge_one(const struct correlate *c, const struct ev_cell *cell, bool
 		if (on)
 			describe_on(c, on, r);
 		rounds[i].self_test = self_test;
-		rounds[i].damaged = damaged;
 		rounds[i].stopped_known = r->stopped_by[0];
+		rounds[i].damaged = evidence == EVIDENCE_DAMAGED ||
+				    (evidence == EVIDENCE_SEALED && !is_proven(&rounds[i]));
 	}
 	fill_arms(c, cell, r);
 	r->judgement = judge_cell(rounds, n);
@@ -711,7 +718,7 @@ static bool baseline_reached(const struct correlate *c, const char *probe)
 	return first && last;
 }
 
-static int judge_cells(const struct correlate *c, bool calibrators, bool damaged,
+static int judge_cells(const struct correlate *c, bool calibrators, enum evidence_state evidence,
 		       struct run_result *r)
 {
 	for (uint32_t i = 0; i < c->cells.n; i++) {
@@ -722,7 +729,7 @@ static int judge_cells(const struct correlate *c, bool calibrators, bool damaged
 
 		if ((target->role != ROLE_TARGET) != calibrators)
 			continue;
-		err = judge_one(c, cell, self_test, damaged, &r->cells[i]);
+		err = judge_one(c, cell, self_test, evidence, &r->cells[i]);
 		if (err)
 			return err;
 	}
@@ -754,12 +761,14 @@ static void fill_totals(const struct correlate *c, struct run_result *r)
 	memcpy(r->recursion, c->end.recursion, sizeof(r->recursion));
 }
 
-static int judge_run(const struct correlate *c, struct run_result *r)
+/* A witness whose record may be among what is damaged does not contradict anybody. */
+static int judge_run(const struct correlate *c, enum evidence_state evidence, struct run_result *r)
 {
+	bool whole = evidence == EVIDENCE_WHOLE;
 	cleanup_free struct run_probe *probes = calloc(c->probes.n + 1, sizeof(*probes));
-	struct run_facts f = { .witnesses_disagree = witnesses_disagree(c),
+	struct run_facts f = { .witnesses_disagree = whole && witnesses_disagree(c),
 			       .decoy_matched = c->decoy_matched,
-			       .aborted = !c->ended || c->end.aborted,
+			       .aborted = c->ended ? c->end.aborted : whole,
 			       .probes_n = c->probes.n,
 			       .probes = probes };
 
@@ -774,7 +783,7 @@ static int judge_run(const struct correlate *c, struct run_result *r)
 	return 0;
 }
 
-int assemble(struct correlate *c, bool damaged, struct run_result *ret)
+int assemble(struct correlate *c, enum evidence_state evidence, struct run_result *ret)
 {
 	struct run_result r = { .status = RUN_VALID };
 	int err;
@@ -796,11 +805,11 @@ int assemble(struct correlate *c, bool damaged, struct run_result *ret)
 	if (!r.cells)
 		return -ENOMEM;
 	fill_totals(c, &r);
-	err = judge_cells(c, true, damaged, &r);
+	err = judge_cells(c, true, evidence, &r);
 	if (!err)
-		err = judge_cells(c, false, damaged, &r);
+		err = judge_cells(c, false, evidence, &r);
 	if (!err)
-		err = judge_run(c, &r);
+		err = judge_run(c, evidence, &r);
 	if (err) {
 		run_result_done(&r);
 		return err;

@@ -569,9 +569,9 @@ uint64_t correlate_window_end(const struct correlate *c)
 	return end;
 }
 
-int correlate_finish(struct correlate *c, bool damaged, struct run_result *ret)
+int correlate_finish(struct correlate *c, enum evidence_state evidence, struct run_result *ret)
 {
-	return assemble(c, damaged, ret);
+	return assemble(c, evidence, ret);
 }
 
 void run_result_done(struct run_result *r)

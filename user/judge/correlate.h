@@ -33,9 +33,20 @@ int correlate_push(struct correlate *c, const struct ev *ev) must_check;
  * 0 where nothing needs it. */
 uint64_t correlate_window_end(const struct correlate *c);
 
-/* What the judge says. damaged: the evidence does not verify. cells is allocated:
- * run_result_done(). Call once, after the last event. */
-int correlate_finish(struct correlate *c, bool damaged, struct run_result *ret) must_check;
+/* What the events that were pushed are worth. */
+enum evidence_state {
+	EVIDENCE_WHOLE = 0,
+	EVIDENCE_DAMAGED, /* among them are some that do not verify: no cell gets anything of them
+			   */
+	EVIDENCE_SEALED, /* they verify, and something else does not, or is missing: what they prove
+			  * by themselves is proven, and that is a crossing alone */
+};
+
+/* What the judge says. Of evidence that is not whole, nothing is held against the run that is only
+ * missing: its end, a witness. cells is allocated: run_result_done(). Call once, after the last
+ * event. */
+int correlate_finish(struct correlate *c, enum evidence_state evidence,
+		     struct run_result *ret) must_check;
 void run_result_done(struct run_result *r);
 
 /* For `explain` and the like, after correlate_finish(): makes correlate_trial_of() ready. 0 or

@@ -345,7 +345,7 @@ enum vantage blame_at(const struct trial_state *t);
 void blame_word(const struct trial_state *t, char ret[EV_NAME_MAX]);
 
 /* assemble.c */
-int assemble(struct correlate *c, bool damaged, struct run_result *ret) must_check;
+int assemble(struct correlate *c, enum evidence_state evidence, struct run_result *ret) must_check;
 uint32_t trial_window_ms(const struct correlate *c, const struct trial_state *t);
 uint64_t trial_window_end(const struct correlate *c, const struct trial_state *t);
 /* The kernel refused every attempt itself, no packet was made, and no record that could say
