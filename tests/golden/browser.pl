@@ -51,7 +51,16 @@ if (!$pid) {
 close($command_read);
 close($answer_write);
 $command_write->autoflush(1);
+$SIG{ALRM} = sub { die "the browser does not answer\n" };
 alarm(120);
+END { # however this ends, it does not stay
+	if ($pid) {
+		local $?;
+
+		kill('KILL', $pid);
+		waitpid($pid, 0);
+	}
+}
 
 my ($last, $buffer, @events) = (0, '');
 
@@ -144,3 +153,4 @@ while (@shots) {
 }
 call('Browser.close');
 waitpid($pid, 0);
+$pid = 0;

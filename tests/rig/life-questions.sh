@@ -69,6 +69,7 @@ page "$tmp/asked"
 is "report exits with" $? 0
 is "what it says" "$(headline)" '<h1>Every scored attempt was contained</h1>'
 is "cells contained" "$(rated contained)" 1
+holds "who signed it is in it" grep -qE 'signed by the key SHA256:[A-Za-z0-9+/]{43};' "$tmp/page.html"
 holds "no other file is left" test ! -e "$tmp/page.html.part"
 "$sentinel" report "$tmp/asked" >"$tmp/out.html"
 holds "on standard output the same" cmp "$tmp/page.html" "$tmp/out.html"
@@ -77,6 +78,10 @@ for number in $(jq -r '.cells[] | select(.target == "unshare-net") | .arms[] | .
 	"$tmp/asked/verdict.json"); do
 	holds "record $number of an arm is in it" grep -q "<code>#$number</code>" "$tmp/page.html"
 done
+# The filter of a cell finds what crossed, at W.
+filter=$(grep -oE 'frame\.packet_id in \{[0-9, ]+\}' "$tmp/page.html" | head -1)
+is "what '$filter' finds" "$(tshark -n -r "$capture" -Y "$filter" -T fields -e frame.interface_name \
+	2>/dev/null | cut -d@ -f1 | sort -u)" world
 
 "$sentinel" report "$tmp/asked" -o "$tmp/asked/page.html" 2>"$tmp/err"
 is "into the bundle: exit" $? 2

@@ -11,6 +11,7 @@
 #include "user/cmd/output.h"
 #include "user/cmd/recorded.h"
 #include "user/record/bundle.h"
+#include "user/record/sshsig.h"
 #include "user/report/html.h"
 #include "user/sense/hook_names.h"
 
@@ -96,6 +97,31 @@ static bool find_damage(const char *bundle, struct judged *j, char *text, size_t
 	return true;
 }
 
+/* Of a bundle in which find_damage() found nothing. */
+static void say_verified(const char *bundle, char *text, size_t n)
+{
+	char fingerprint[SSHSIG_FINGERPRINT_MAX];
+	uint8_t key[SSHSIG_KEY_BYTES];
+	char path[PATH_MAX];
+	struct diag d;
+
+	if (str_format(path, sizeof(path), "%s/" BUNDLE_SUMS, bundle) || access(path, F_OK)) {
+		(void)str_copy(text, n, "the seals match; a capture alone, without sums");
+	} else if (bundle_signer(bundle, key, &d)) {
+		(void)str_copy(
+			text, n,
+			"seals and sums match; not signed, so whoever changed a file could have "
+			"sealed it anew");
+	} else {
+		sshsig_fingerprint(key, fingerprint);
+		(void)str_format(
+			text, n,
+			"seals and sums match, and are signed by the key %s; whose that is, "
+			"sentinel verify --key tells",
+			fingerprint);
+	}
+}
+
 /* ---- writing ---- */
 
 /* A file more in the bundle, and its sums would be wrong. */
@@ -166,7 +192,7 @@ static int write_page(const struct report_args *a, const struct html_report *p)
 
 static int make_page(const struct report_args *a, struct judged *j)
 {
-	char damage[1280];
+	char damage[1280], verified[256];
 	bool damaged = find_damage(a->bundle, j, damage, sizeof(damage));
 	struct html_report page;
 	struct evidence *e;
@@ -178,6 +204,9 @@ static int make_page(const struct report_args *a, struct judged *j)
 	if (evidence_read(a->bundle, j, &e, &d))
 		return cmd_fail(&d, EXIT_USAGE);
 	evidence_page(e, &page);
+	if (!damaged)
+		say_verified(a->bundle, verified, sizeof(verified));
+	page.verified = damaged ? NULL : verified;
 	page.bundle = a->bundle;
 	page.damage = damaged ? damage : NULL;
 	page.hook_name = hook_name;

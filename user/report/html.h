@@ -42,7 +42,8 @@ struct html_report {
 	const struct ev_run_begin *begin; /* NULL: the capture has none */
 	uint64_t begin_ns, end_ns;	  /* of the first and the last record */
 	uint64_t records;
-	const char *damage; /* what is wrong with the evidence; NULL: nothing is */
+	const char *verified; /* what of the evidence was checked; NULL: nothing is said of it */
+	const char *damage;   /* what is wrong with the evidence; NULL: nothing is */
 	const struct ev_target *targets;
 	size_t targets_n;
 	const struct html_cell *cells; /* as many as r has, in its order */

@@ -145,6 +145,24 @@ static void put_claim(FILE *f, const struct cell_result *c, const char *quote)
 	html_put(f, "</dd>\n");
 }
 
+/* A display filter for all that crossed; it passes over the numbers of what is no packet. */
+static void put_filter(FILE *f, const struct cell_result *c)
+{
+	bool any = false;
+
+	for (unsigned int arm = 0; arm < ARM_MAX; arm++)
+		for (uint32_t i = 0; i < MIN(c->arms[arm].records_n, VERDICT_RECORDS_MAX); i++) {
+			if (any)
+				html_put(f, ", ");
+			else
+				html_put(f, "<dt>In Wireshark</dt><dd><code>frame.packet_id in {");
+			any = true;
+			html_number(f, c->arms[arm].records[i]);
+		}
+	if (any)
+		html_put(f, "}</code></dd>\n");
+}
+
 static void put_facts(FILE *f, const struct cell_result *c, const char *quote)
 {
 	const char *grade = grade_text(c->judgement.grade);
@@ -168,6 +186,7 @@ static void put_facts(FILE *f, const struct cell_result *c, const char *quote)
 	if (c->probe_view[0])
 		html_wrap(f, "<dt>Probe says</dt><dd><q>", c->probe_view,
 			  "</q> (its own view, no evidence)</dd>\n");
+	put_filter(f, c);
 	html_put(f, "</dl>\n");
 }
 

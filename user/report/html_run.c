@@ -131,6 +131,8 @@ static void put_facts(FILE *f, const struct html_report *p)
 	(void)str_format(text, sizeof(text), "%" PRIu64 ", judge version " JUDGE_VERSION,
 			 p->records);
 	html_term(f, "Records", text);
+	if (p->verified && !p->damage)
+		html_term(f, "Evidence", p->verified);
 	html_put(f, "</dl>\n");
 }
 
