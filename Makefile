@@ -204,6 +204,8 @@ UNIT_LIBS_test_bundle := record
 UNIT_LIBS_test_bundle_find := record
 UNIT_LIBS_test_hasher := record
 UNIT_LIBS_test_sshsig := record
+UNIT_LIBS_test_damage := judge record decode
+$(O)/test/test_damage: $(O)/obj/user/cmd/judge_bundle.o
 UNIT_LIBS_test_helper := rig
 UNIT_LIBS_test_target := rig
 UNIT_LIBS_test_jobs := rig
@@ -234,7 +236,7 @@ define cmocka_rule
 $(O)/$(1)/%: $(2)/%.c $(3) Makefile | $(O)/packages $(O)/test-packages
 	$$(call msg,TEST-CC,$$@)
 	@mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(CPPFLAGS) $$(PKG_CFLAGS) $$(CFLAGS) -MMD -MP -MF $$@.d $$(LDFLAGS) -o $$@ $$< \
+	$$(Q)$$(CC) $$(CPPFLAGS) $$(PKG_CFLAGS) $$(CFLAGS) -MMD -MP -MF $$@.d $$(LDFLAGS) -o $$@ $$< $$(filter %.o,$$^) \
 		-Wl,--start-group $$(filter %.a,$$^) -Wl,--end-group -lcmocka $$(UNIT_LDLIBS_$$*) \
 		$$(PKG_LIBS) -pthread
 endef
