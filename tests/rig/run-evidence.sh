@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A bundle is checked by tools that everybody has, and each file of it that is changed, goes or comes is
 # noticed by them and by us: then nothing is contained, and the exit status says so.
+# shellcheck disable=SC2317 # functions are called by name
 set -u
 . "$(dirname "$0")/lib.sh"
 need ssh-keygen sha256sum tshark jq
@@ -137,7 +138,7 @@ reseal() { # name
 	(cd "$tmp/$1" && sha256sum capture-* >sums && grep -v ' capture-' SHA256SUMS >>sums; mv sums SHA256SUMS)
 }
 
-capture=capture-000001.pcapng
+capture='capture-000001.pcapng'
 bytes=$(size_of "$tmp/whole/$capture")
 for offset in 9 $((bytes / 3)) $((bytes / 2)) $((bytes - 60)); do
 	name=flipped-$offset
@@ -146,6 +147,7 @@ for offset in 9 $((bytes / 3)) $((bytes / 2)) $((bytes - 60)); do
 	reseal "$name"
 	verified "$name" 5
 	range=$(sed -nE "s/^  damaged .*$capture, bytes ([0-9]+) to ([0-9]+): .*/\1 \2/p" "$tmp/$name.verify")
+	# shellcheck disable=SC2016 # awk's own
 	holds "$name: within the bytes that are named: $range" \
 		awk -v at="$offset" '{ exit !($1 <= at && at <= $2) }' <<<"$range"
 	never_contained "$name"
