@@ -95,6 +95,7 @@ endef
 $(foreach s,$(STAGES),$(eval $(call stage_rule,$(s))))
 $(O)/lib/probes.a: $(call objs,probes)
 $(O)/lib/collector.a: $(call objs,probes/collector)
+$(O)/lib/cmd.a: $(call objs,user/cmd) $(O)/obj/probes/manifest.o
 $(O)/lib/bpftest.a: $(patsubst %.c,$(O)/obj/%.o,tests/bpf/stage.c tests/bpf/lane.c)
 
 $(O)/lib/%.a:
@@ -247,7 +248,7 @@ $(eval $(call cmocka_rule,bench,tests/bench,$(foreach s,judge record decode base
 
 # Run over their corpora by standalone.c, or, where FUZZ is set, by clang's fuzzer (make fuzz).
 FUZZ ?=
-FUZZ_LIBS := $(LIBS) $(O)/lib/collector.a
+FUZZ_LIBS := $(LIBS) $(O)/lib/collector.a $(O)/lib/cmd.a
 $(O)/fuzz/%: tests/fuzz/%.c $(if $(FUZZ),,tests/fuzz/standalone.c) $(FUZZ_LIBS) Makefile
 	$(call msg,FUZZ-CC,$@)
 	@mkdir -p $(@D)
@@ -325,15 +326,15 @@ check-rig: all unit rigtest
 check-kernels: all bpftest
 	$(Q)$(RUN_TESTS) --kernel $(KERNELS)
 
-# Each fuzzer for a while, by clang's libFuzzer. What it finds worth keeping goes to
-# $(O)/libfuzzer/corpus, an input that fails to $(O)/libfuzzer/NAME-*.
+# Each fuzzer for a while, by clang's libFuzzer, without what the program itself logs. What it finds
+# worth keeping goes to $(O)/libfuzzer/corpus, an input that fails to $(O)/libfuzzer/NAME-*.
 FUZZ_SECONDS ?= 60
 fuzz:
 	$(Q)$(SUBMAKE) O=$(O)/libfuzzer CC=$(CLANG) SAN=$(SANITIZE) FUZZ=1 fuzzers
 	$(Q)for f in $(FUZZERS); do \
 		echo "  FUZZ     $$f, $(FUZZ_SECONDS) s"; mkdir -p $(O)/libfuzzer/corpus/$$f; \
 		$(O)/libfuzzer/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 \
-			-timeout=10 -artifact_prefix=$(O)/libfuzzer/$$f- \
+			-timeout=10 -close_fd_mask=2 -artifact_prefix=$(O)/libfuzzer/$$f- \
 			$(O)/libfuzzer/corpus/$$f tests/fuzz/corpus/$${f#fuzz_} || exit 1; \
 	done
 

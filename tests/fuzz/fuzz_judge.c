@@ -2,11 +2,10 @@
 /*
  * The records of a run that somebody made up, with seals that are right: whatever they say, the
  * judge and the reports hold, the same records give the same verdict, and damaged evidence contains
- * nobody. An input is one record a line, as a capture has them, a packet's with its bytes in
- * hexadecimal behind it.
+ * nobody. Inputs are as records.h says.
  */
+#include "tests/fuzz/records.h"
 #include "user/judge/correlate.h"
-#include "user/record/evjson.h"
 #include "user/report/html.h"
 #include "user/report/junit.h"
 #include "user/report/table.h"
@@ -15,74 +14,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define PACKET_MAX 65536
-
-struct record_line {
-	const char *text;
-	size_t len;
-};
-
-static bool next_line(const uint8_t **at, const uint8_t *end, struct record_line *ret)
-{
-	const uint8_t *newline;
-
-	if (*at == end)
-		return false;
-	newline = memchr(*at, '\n', (size_t)(end - *at));
-	*ret = (struct record_line){ .text = (const char *)*at,
-				     .len = (size_t)((newline ? newline : end) - *at) };
-	*at = newline ? newline + 1 : end;
-	return true;
-}
-
-/* What stands behind the object. */
-static uint32_t read_bytes(const char *hex, size_t len, uint8_t out[PACKET_MAX])
-{
-	uint32_t n = 0;
-	char byte[3] = "";
-
-	while (len >= 2 && n < PACKET_MAX) {
-		memcpy(byte, hex, 2);
-		if (hex_decode(out + n, 1, byte))
-			break;
-		n++;
-		hex += 2;
-		len -= 2;
-	}
-	return n;
-}
-
-static int read_record(const struct record_line *line, struct ev *ret, uint8_t bytes[PACKET_MAX])
-{
-	const char *end = memrchr(line->text, '}', line->len);
-	size_t json = end ? (size_t)(end - line->text) + 1 : 0;
-	int err = evjson_read(ret, line->text, json);
-
-	if (err || ret->type != EV_PACKET)
-		return err;
-	ret->packet.data = bytes;
-	ret->packet.data_len = 0;
-	if (line->len > json + 1)
-		ret->packet.data_len = read_bytes(end + 2, line->len - json - 1, bytes);
-	ret->packet.len = MAX(ret->packet.len, ret->packet.data_len);
-	return 0;
-}
-
 /* Judges it all; the result is to be released. False where there is none. */
 static bool judge(const uint8_t *data, size_t size, bool damaged, struct run_result *ret)
 {
-	static uint8_t bytes[PACKET_MAX];
 	const uint8_t *at = data;
 	struct correlate *c;
-	struct record_line line;
 	struct ev ev;
 	int err = 0;
 
 	if (correlate_new(&c) < 0)
 		return false;
-	while (!err && next_line(&at, data + size, &line))
-		if (!read_record(&line, &ev, bytes))
-			err = correlate_push(c, &ev);
+	while (!err && records_next(&at, data + size, &ev))
+		err = correlate_push(c, &ev);
 	/* a log that contradicts itself is damaged */
 	if (correlate_finish(c, damaged || err ? EVIDENCE_DAMAGED : EVIDENCE_WHOLE, ret) < 0)
 		abort();
@@ -151,68 +94,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	run_result_done(&damaged);
 	return 0;
 }
-
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-/* Records are left out, said twice, said at another time, or changed by themselves: bytes changed
- * anywhere would mostly be no JSON any more. */
-
-#define GROWTH 64 /* of a record at once */
-
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
-
-/* Where the n-th line begins, and how long it is, newline included. */
-static size_t find_line(const uint8_t *data, size_t size, unsigned int n, size_t *ret_len)
-{
-	size_t lines = 0, at = 0;
-
-	for (size_t i = 0; i < size; i++)
-		lines += data[i] == '\n';
-	for (size_t i = lines ? n % lines : 0; i > 0; i--)
-		at = (size_t)((const uint8_t *)memchr(data + at, '\n', size - at) - data) + 1;
-	for (*ret_len = 0; at + *ret_len < size;)
-		if (data[at + (*ret_len)++] == '\n')
-			break;
-	return at;
-}
-
-static size_t take_out(uint8_t *data, size_t size, size_t at, size_t len)
-{
-	memmove(data + at, data + at + len, size - at - len);
-	return size - len;
-}
-
-static size_t put_in(uint8_t *data, size_t size, size_t max_size, size_t at, const uint8_t *line,
-		     size_t len)
-{
-	if (len > max_size - size)
-		return size;
-	memmove(data + at + len, data + at, size - at);
-	memcpy(data + at, line, len);
-	return size + len;
-}
-
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
-{
-	size_t len, other_len, at = find_line(data, size, seed >> 8, &len);
-	cleanup_free uint8_t *line = malloc(len + GROWTH);
-
-	if (!line)
-		return size;
-	memcpy(line, data + at, len);
-	switch (seed % 4) {
-	case 0:
-		return take_out(data, size, at, len);
-	case 1:
-		return put_in(data, size, max_size, at, line, len);
-	case 2:
-		size = take_out(data, size, at, len);
-		at = find_line(data, size, seed >> 20, &other_len);
-		return put_in(data, size, max_size, at, line, len);
-	default:
-		size = take_out(data, size, at, len);
-		len = LLVMFuzzerMutate(line, len, len + GROWTH);
-		return put_in(data, size, max_size, at, line, len);
-	}
-}
-#endif
