@@ -78,6 +78,10 @@ for number in $(jq -r '.cells[] | select(.target == "unshare-net") | .arms[] | .
 	"$tmp/asked/verdict.json"); do
 	holds "record $number of an arm is in it" grep -q "<code>#$number</code>" "$tmp/page.html"
 done
+holds "its time line is not all there is" grep -q 'records that tell less are left out' "$tmp/page.html"
+# ... but how each trial ended, which is late, tells more than what was before it
+is "ends of trials in it" "$(grep -c '<code>arm.end</code>' "$tmp/page.html")" \
+	"$("$sentinel" timeline --json --type arm.end "$tmp/asked" | grep -vc '"trial.target":"baseline"')"
 # The filter of a cell finds what crossed, at W.
 filter=$(grep -oE 'frame\.packet_id in \{[0-9, ]+\}' "$tmp/page.html" | head -1)
 is "what '$filter' finds" "$(tshark -n -r "$capture" -Y "$filter" -T fields -e frame.interface_name \

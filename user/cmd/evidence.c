@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/cmd/evidence.h"
 
-#include "user/cmd/moment.h"
+#include "user/cmd/moment_list.h"
 
 #define MISSING_MAX 64
 #define NO_CELL UINT32_MAX
 
-struct kept {
-	struct moment *moments;
-	uint8_t *ranks;
-	size_t n, left_out;
+struct kept { /* of a cell */
+	struct moment_list moments;
 	char quote[EV_TEXT_MAX];
 };
 
@@ -24,7 +22,6 @@ struct evidence {
 	uint32_t *of_trial; /* cell of trial i + 1, or NO_CELL */
 	uint32_t trials_n;
 	struct kept *kept; /* one a cell */
-	size_t per_cell;
 	struct html_cell *cells;
 	struct html_missing missing[MISSING_MAX];
 	size_t missing_n;
@@ -71,56 +68,15 @@ static uint32_t find_cell(const struct evidence *e, const char *target, const ch
 	return NO_CELL;
 }
 
-/* ---- keeping what tells most ---- */
-
-/* Room for one of that rank: a new place, or that of the latest of those that tell less. */
-static struct moment *room_for(struct kept *k, size_t max, unsigned int rank)
-{
-	size_t worst = 0;
-
-	if (k->n < max) {
-		k->ranks[k->n] = (uint8_t)rank;
-		return &k->moments[k->n++];
-	}
-	k->left_out++;
-	for (size_t i = 1; i < k->n; i++)
-		if (k->ranks[i] >= k->ranks[worst])
-			worst = i;
-	if (!k->n || k->ranks[worst] <= rank)
-		return NULL;
-	moment_free(&k->moments[worst]);
-	k->ranks[worst] = (uint8_t)rank;
-	return &k->moments[worst];
-}
-
-static int kept_reserve(struct kept *k, size_t max)
-{
-	if (k->moments)
-		return 0;
-	k->moments = calloc(max, sizeof(*k->moments));
-	k->ranks = calloc(max, sizeof(*k->ranks));
-	return k->moments && k->ranks ? 0 : -ENOMEM;
-}
-
 static int keep(struct evidence *e, const struct ev *ev)
 {
 	const struct correlate *c = e->judged->correlate;
-	uint32_t trial = correlate_trial_of(c, ev), cell;
-	struct moment_room room;
-	struct moment m, *place;
-	struct kept *k;
+	uint32_t trial = correlate_trial_of(c, ev);
 
 	if (!trial || trial > e->trials_n || e->of_trial[trial - 1] == NO_CELL)
 		return 0;
-	cell = e->of_trial[trial - 1];
-	k = &e->kept[cell];
-	if (kept_reserve(k, e->per_cell))
-		return -ENOMEM;
-	place = room_for(k, e->per_cell, moment_rank(ev));
-	if (!place)
-		return 0;
-	moment_of(ev, correlate_trial(c, trial), &room, &m);
-	return moment_copy(&m, place);
+	return moment_list_add(&e->kept[e->of_trial[trial - 1]].moments, ev,
+			       correlate_trial(c, trial));
 }
 
 /* ---- what else a page says ---- */
@@ -229,15 +185,17 @@ static int index_trials(struct evidence *e)
 static int prepare(struct evidence *e)
 {
 	uint32_t n = e->judged->result.cells_n;
+	size_t each = MAX(MIN(EVIDENCE_ALL_MAX / MAX(n, 1u), EVIDENCE_CELL_MAX), EVIDENCE_CELL_MIN);
 
-	e->per_cell = MAX(MIN(EVIDENCE_ALL_MAX / MAX(n, 1u), EVIDENCE_CELL_MAX), EVIDENCE_CELL_MIN);
 	e->by_name = calloc(n + 1, sizeof(*e->by_name));
 	e->kept = calloc(n + 1, sizeof(*e->kept));
 	e->cells = calloc(n + 1, sizeof(*e->cells));
 	if (!e->by_name || !e->kept || !e->cells)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		e->by_name[i] = i;
+		e->kept[i].moments.max = each;
+	}
 	qsort_r(e->by_name, n, sizeof(*e->by_name), by_name, e);
 	return index_trials(e);
 }
@@ -245,13 +203,13 @@ static int prepare(struct evidence *e)
 static void put_together(struct evidence *e)
 {
 	for (uint32_t i = 0; i < e->judged->result.cells_n; i++) {
-		struct kept *k = &e->kept[i];
+		struct moment_list *l = &e->kept[i].moments;
 
-		if (k->n)
-			qsort(k->moments, k->n, sizeof(*k->moments), moment_order);
-		e->cells[i] = (struct html_cell){
-			.quote = k->quote, .moments = k->moments, .n = k->n, .left_out = k->left_out
-		};
+		moment_list_sort(l);
+		e->cells[i] = (struct html_cell){ .quote = e->kept[i].quote,
+						  .moments = l->at,
+						  .n = l->n,
+						  .left_out = l->left_out };
 	}
 }
 
@@ -299,12 +257,8 @@ void evidence_free(struct evidence *e)
 {
 	if (!e)
 		return;
-	for (uint32_t i = 0; e->kept && i < e->judged->result.cells_n; i++) {
-		for (size_t k = 0; k < e->kept[i].n; k++)
-			moment_free(&e->kept[i].moments[k]);
-		free(e->kept[i].moments);
-		free(e->kept[i].ranks);
-	}
+	for (uint32_t i = 0; e->kept && i < e->judged->result.cells_n; i++)
+		moment_list_done(&e->kept[i].moments);
 	free(e->kept);
 	free(e->by_name);
 	free(e->of_trial);

@@ -4,10 +4,10 @@
 #include "user/base/log.h"
 #include "user/cmd/cmd.h"
 #include "user/cmd/judge_bundle.h"
-#include "user/cmd/moment.h"
+#include "user/cmd/moment_list.h"
 #include "user/report/explain.h"
 
-#define LINES_MAX 4096 /* of one cell; more is said, not shown */
+#define LINES_MAX 4096 /* of one cell; of more, those that tell most */
 
 static const struct argp_option options[] = {
 	{ "color", 'c', "WHEN", 0, "auto, always or never", 0 },
@@ -64,8 +64,7 @@ struct collector {
 	const struct explain_args *args;
 	const struct correlate *correlate;
 	const struct ev_trial *on; /* the cell's first `on` trial, NULL */
-	struct moment moments[LINES_MAX];
-	size_t n, more;
+	struct moment_list lines;
 };
 
 /* Its own trials, and those outside any sandbox that it is compared with: the same attempt, under
@@ -95,20 +94,8 @@ static int collect(void *arg, const struct ev *ev)
 	struct collector *c = arg;
 	const struct ev_trial *t =
 		correlate_trial(c->correlate, correlate_trial_of(c->correlate, ev));
-	struct moment_room room;
-	struct moment m;
-	int err;
 
-	if (!concerns(c, t))
-		return 0;
-	if (c->n == LINES_MAX) {
-		c->more++;
-		return 0;
-	}
-	moment_of(ev, t, &room, &m);
-	err = moment_copy(&m, &c->moments[c->n]);
-	c->n += !err;
-	return err;
+	return concerns(c, t) ? moment_list_add(&c->lines, ev, t) : 0;
 }
 
 static const struct cell_result *find_cell(const struct judged *j, const struct explain_args *a)
@@ -123,28 +110,25 @@ static const struct cell_result *find_cell(const struct judged *j, const struct 
 static int explain(const struct explain_args *a, struct judged *j, int *ret_code, struct diag *d)
 {
 	const struct cell_result *cell = find_cell(j, a);
-	struct collector *c;
+	struct collector c = { .args = a,
+			       .correlate = j->correlate,
+			       .on = first_on(j->correlate, a),
+			       .lines = { .max = LINES_MAX } };
 	int err;
 
 	if (!cell)
 		return diag_set(d, -ENOENT, a->bundle, 0, 0,
 				"there is no cell '%s' '%s' in this run", a->target, a->probe);
-	c = calloc(1, sizeof(*c));
-	if (!c)
-		return diag_set(d, -ENOMEM, NULL, 0, 0, "out of memory");
-	c->args = a;
-	c->correlate = j->correlate;
-	c->on = first_on(j->correlate, a);
-	err = capture_read(a->bundle, collect, c, &j->report, d);
-	qsort(c->moments, c->n, sizeof(c->moments[0]), moment_order);
-	if (!err &&
-	    explain_print(stdout, cell, c->moments, c->n, color_wanted(a->color, STDOUT_FILENO)))
+	err = capture_read(a->bundle, collect, &c, &j->report, d);
+	moment_list_sort(&c.lines);
+	if (!err && explain_print(stdout, cell, c.lines.at, c.lines.n,
+				  color_wanted(a->color, STDOUT_FILENO)))
 		*ret_code = cmd_output_failed();
-	if (!err && c->more)
-		log_info("%zu more records are in the capture", c->more);
-	for (size_t i = 0; i < c->n; i++)
-		moment_free(&c->moments[i]);
-	free(c);
+	if (!err && c.lines.left_out)
+		log_info("%zu records that tell less are in the capture, too: sentinel timeline -t "
+			 "%s -p %s",
+			 c.lines.left_out, a->target, a->probe);
+	moment_list_done(&c.lines);
 	return err;
 }
 
