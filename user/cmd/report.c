@@ -55,8 +55,8 @@ static bool is_folder(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* The judge does not read verdict.json, but whoever is shown this page is to believe nothing good of a
- * bundle that says of itself what its capture does not. */
+/* The judge does not read verdict.json, but whoever is shown this page is to believe nothing good
+ * of a bundle that says of itself what its capture does not. */
 static void doubt(struct run_result *r)
 {
 	for (uint32_t i = 0; i < r->cells_n; i++) {
