@@ -20,7 +20,7 @@ allowed() {
 	# names and flows are shown as the tables have them
 	user/report) echo "$ev|user/judge/(verdict|facts)\.h|user/live/[a-z_]+\.h|user/decode/dns\.h|report_css\.h" ;;
 	# its control channel speaks the JSON of the records, and it schedules the probes' manifests
-	user/rig) echo "$ev|user/record/evjson\.h|probes/probe\.h" ;;
+	user/rig) echo "$ev|user/record/(evjson|digest)\.h|probes/probe\.h" ;;
 	# rig.h is the plan alone: addresses and ports
 	probes | probes/collector) echo "$ev|probes/[a-z_]+\.h|user/decode/dns\.h|user/rig/rig\.h" ;;
 	*) echo '.*' ;; # user/*.c and user/cmd: the flow itself, and the commands

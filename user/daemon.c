@@ -205,8 +205,8 @@ static int on_run_begin(struct daemon *d, const struct control_message *m)
 /* What the client may write into the log: nothing that only the daemon can know. */
 static bool is_clients(enum ev_type type)
 {
-	return type == EV_TARGET || type == EV_PROBE || type == EV_CELL || type == EV_ARM_BEGIN ||
-	       type == EV_ANSWER || type == EV_PROOF;
+	return type == EV_TARGET || type == EV_PROGRAM || type == EV_PROBE || type == EV_CELL ||
+	       type == EV_ARM_BEGIN || type == EV_ANSWER || type == EV_PROOF;
 }
 
 static int on_log(struct daemon *d, const struct control_message *m)
@@ -455,6 +455,8 @@ static int finish_run(struct daemon *d, bool aborted, struct run_result *r, stru
 	memcpy(end.run_end.key, d->key, sizeof(end.run_end.key));
 	end.run_end.aborted = aborted;
 	end.time_ns = mono_ns();
+	end.run_end.realtime_ns = real_ns();
+	end.run_end.boottime_ns = boot_ns();
 	if (!err)
 		err = pipeline_finish(d->observe.pipeline, &end, r);
 	if (err)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# A capture opens as it is in the tools that people have, and survives a pass through editcap.
+# A capture opens as it is in the tools that people have, each segment of it alone, and survives a pass
+# through editcap or tshark.
 #
 # usage: capture-tools.sh [CAPTURE.pcapng]...
 # Without arguments: over a capture that the unit test in ${O:-build} writes. 77: a tool is missing.
@@ -71,6 +72,21 @@ survives_editcap() {
 	cmp "$1" "$dir/copy.pcapng" || fail "editcap's copy of $1 is another file"
 }
 
+survives_tshark() {
+	tshark -n -r "$1" -w "$dir/copy.pcapng" 2>"$dir/tshark.err" || fail "tshark -w: $(cat "$dir/tshark.err")"
+	cmp "$1" "$dir/copy.pcapng" || fail "tshark's copy of $1 is another file"
+}
+
+# Every journal record is a line of the event log, and has its time.
+is_an_event_log() {
+	local records rows
+
+	records=$(grep -ac '^SENTINEL\(_RUN\)\?=' "$1")
+	rows=$(tshark -n -r "$1" -Y systemd_journal -T fields -e frame.time_epoch -e systemd_journal.message \
+		2>/dev/null | grep -cE '^[0-9]{10}\.[0-9]+	.')
+	[ "$records" -eq "$rows" ] || fail "tshark prints $rows of $records journal records of $1"
+}
+
 # What anybody can do who has no sentinel: all segments of a folder, in order.
 seals_match() {
 	local offset sha256
@@ -89,11 +105,13 @@ if [ $# -eq 0 ]; then
 	mkdir "$dir/capture"
 	"${O:-build}/test/test_capture" --write "$dir/capture"
 	set -- "$dir"/capture/*.pcapng
-	[ $# -gt 1 ] || fail "one segment where there should be more"
+	[ $# -gt 2 ] || fail "$# segments where there should be more"
 fi
 for file; do
 	opens_in_capinfos "$file"
 	survives_editcap "$file"
+	survives_tshark "$file"
+	is_an_event_log "$file"
 	shows_journal_in_tshark "$file"
 	if [ "$(packets "$file")" -gt 0 ]; then
 		opens_in_tcpdump "$file"
@@ -101,4 +119,4 @@ for file; do
 	fi
 done
 seals_match "$@"
-echo "$# segments open in tcpdump, tshark and capinfos, editcap copies them byte by byte, seals match"
+echo "$# segments open in tcpdump, tshark and capinfos, editcap and tshark copy them byte by byte, seals match"

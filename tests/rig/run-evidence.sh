@@ -33,6 +33,49 @@ is "the key's mode" "$(stat -c '%a %u' "$SENTINEL_KEY")" '600 0'
 is "files of the bundle that the sums leave out" \
 	"$(cd "$tmp/whole" && find . -type f ! -name 'SHA256SUMS*' | wc -l)" "$(wc -l <"$tmp/whole/SHA256SUMS")"
 
+rig_tools=$rig_folder/../golden/capture-tools.sh
+holds "the capture opens in tcpdump, tshark and capinfos, editcap and tshark -w copy it" \
+	"$rig_tools" "$tmp/whole"/capture-*.pcapng
+
+# ---- what is in it ----
+
+tshark -n -r "$tmp/whole/capture-000001.pcapng" -Y systemd_journal -T fields \
+	-e systemd_journal.field.value 2>/dev/null | grep -o '{"type":.*}' >"$tmp/records"
+
+recorded() { # jq expression over the array of all records
+	jq -sr "$1" "$tmp/records"
+}
+
+sha256_of() { # file
+	sha256sum "$1" | cut -d' ' -f1
+}
+
+is "the host's kernel" "$(recorded '.[0]["host.os.kernel"]')" "$(uname -srvm)"
+is "the BPF object" "$(recorded '.[0]["observer.bpf_sha256"]')" "$(sha256_of "$BUILD/sentinel.bpf.o")"
+is "a clock anchor at both ends" \
+	"$(recorded '[.[0], (.[] | select(.type == "run.end"))] | map(.realtime_ns, .boottime_ns) |
+		map(select(test("^[0-9]{12,}$"))) | length')" 4
+unshare=$(realpath "$(command -v unshare)")
+is "the platform's program" \
+	"$(recorded '.[] | select(.type == "program" and .target == "unshare-net") |
+		[."file.path", ."file.size", ."file.hash.sha256"] | join(" ")')" \
+	"$unshare $(stat -c %s "$unshare") $(sha256_of "$unshare")"
+is "our own that run inside" \
+	"$(recorded '[.[] | select(.type == "program" and (has("target") | not)) | ."file.hash.sha256"] |
+		index("'"$(sha256_of "$BUILD/sentinel-probe")"'") != null')" true
+is "the platform's version" \
+	"$(recorded '.[] | select(.type == "target" and .target == "unshare-net") | .version')" \
+	"$(unshare --version | head -1)"
+is "the target's file, which is in the bundle" \
+	"$(recorded '.[] | select(.type == "target" and .target == "unshare-net") | .sha256')" \
+	"$(sha256_of "$tmp/whole/targets/unshare-net.yaml")"
+quote=$(recorded '.[] | select(.type == "cell" and .target == "unshare-net") | ."claim.quote"')
+holds "the claim's words, which are in that file: '$quote'" \
+	grep -qF "${quote:-nothing}" <(tr -s '\n ' ' ' <"$tmp/whole/targets/unshare-net.yaml")
+is "needed hooks that were not attached at both ends" \
+	"$(recorded '[.[] | select(.type == "attach" and .needed and (.attached | not))] | length')" 0
+is "... of how many" "$(recorded '[.[] | select(.type == "attach" and .needed and .final)] | length > 20')" true
+
 # ---- by us ----
 
 verified() { # name, exit, options...

@@ -2,7 +2,7 @@
 /*
  * What the capture accepts is what a replay gets, and no byte of it can change unnoticed.
  *
- *   test_capture --write DIR     makes a capture of two segments for tests with other tools
+ *   test_capture --write DIR     makes a capture of some segments for tests with other tools
  *   test_capture --bench DIR N   writes and reads N packets and says how long it took
  */
 #include <setjmp.h>
@@ -402,6 +402,43 @@ static void test_segments(void **state unused_arg)
 	assert_int_equal(access(in_scratch("capture-000002.pcapng"), F_OK), 0);
 	r = read_all(&back);
 	assert_whole(&r);
+	assert_same(&accepted, &back);
+	collected_done(&accepted);
+	collected_done(&back);
+}
+
+/* Ten minutes of event time, however little was recorded: and what is older then, as rings are not
+ * in order, begins no other. */
+static void test_segments_end_by_time(void **state unused_arg)
+{
+	static const uint64_t after_s[] = { 1, 599, 600, 10, 1199, 1200, 1201, 1202 };
+	struct collected accepted = { 0 }, back = { 0 };
+	struct capture_writer *w = create();
+	struct capture_totals totals;
+	struct capture_report r;
+	struct ev ev;
+
+	run_begin(&ev);
+	put(w, &ev, &accepted);
+	for (size_t i = 0; i < ARRAY_SIZE(after_s); i++) {
+		packet(&ev, SNT_HOOK_WORLD, START_NS + after_s[i] * NSEC_PER_SEC);
+		put(w, &ev, &accepted);
+		assert_int_equal(access(in_scratch("capture-000001.pcapng"), F_OK),
+				 after_s[i] <= 600 && i < 3 ? -1 : 0);
+		assert_int_equal(access(in_scratch("capture-000002.pcapng"), F_OK),
+				 after_s[i] <= 1200 ? -1 : 0);
+	}
+	run_end(&ev, START_NS + 1203 * NSEC_PER_SEC);
+	put(w, &ev, &accepted);
+	assert_int_equal(capture_close(w, &totals), 0);
+	capture_free(w);
+	assert_int_equal(totals.segments, 3);
+	r = read_all(&back);
+	assert_whole(&r);
+	assert_int_equal(r.segments, 3);
+	assert_int_equal(r.seals, totals.seals);
+	assert_int_equal(r.sealed_records, totals.records);
+	assert_int_equal(r.sealed_bytes, totals.bytes);
 	assert_same(&accepted, &back);
 	collected_done(&accepted);
 	collected_done(&back);
@@ -883,6 +920,10 @@ static int write_for_tools(const char *dir)
 		packet(&ev, hooks[(size_t)i % ARRAY_SIZE(hooks)], t += 10 * NSEC_PER_MSEC);
 		err = capture_put(w, &ev, ignore, NULL);
 	}
+	for (int i = 0; !err && i < 2; i++) { /* the first ends a segment by its time */
+		packet(&ev, hooks[(size_t)i], t += 600 * NSEC_PER_SEC);
+		err = capture_put(w, &ev, ignore, NULL);
+	}
 	for (enum ev_type type = 0; !err && type < EV_TYPE_MAX; type++) {
 		if (!is_ordinary(type) || type == EV_PACKET)
 			continue;
@@ -946,6 +987,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_every_field_is_kept),
 		cmocka_unit_test(test_link_header_becomes_sll2),
 		cmocka_unit_test(test_segments),
+		cmocka_unit_test(test_segments_end_by_time),
 		cmocka_unit_test(test_missing_and_swapped_segments),
 		cmocka_unit_test(test_files_and_parts),
 		cmocka_unit_test(test_every_byte_matters),

@@ -59,10 +59,12 @@ static void assert_covered(enum ev_type type, const uint8_t *real, size_t from, 
 static void assert_run_end(void)
 {
 	const size_t from = offsetof(struct ev, run_end),
-		     used = offsetof(struct ev_run_end, aborted) + sizeof(bool);
+		     used = offsetof(struct ev_run_end, aborted) + sizeof(bool),
+		     times = offsetof(struct ev_run_end, realtime_ns);
 	uint8_t real[sizeof(struct ev_run_end)] = { 0 };
 
 	memset(real, 0xff, used);
+	memset(real + times, 0xff, sizeof(real) - times);
 	assert_covered(EV_RUN_END, real, from, from + sizeof(real));
 }
 
@@ -99,6 +101,7 @@ static void test_every_byte_is_in_the_table(void **state unused_arg)
 	assert_run_end();
 	ASSERT_MEMBER(EV_SEAL, seal);
 	ASSERT_MEMBER(EV_GAP, gap);
+	ASSERT_MEMBER(EV_PROGRAM, program);
 }
 
 #else

@@ -59,6 +59,7 @@ enum ev_type {
 	EV_RUN_END,   /* totals and keys; nothing but a seal follows */
 	EV_SEAL,      /* digest of all bytes before it */
 	EV_GAP,	      /* user space lost something: queue full, disk full, undecodable record */
+	EV_PROGRAM,   /* a file that is executed: what it was, by its digest */
 	EV_TYPE_MAX
 };
 
@@ -257,6 +258,15 @@ struct ev_target {
 	uint8_t digest[EV_DIGEST_BYTES]; /* of the target file */
 };
 
+/* Of a target's commands and needs the files that were found for them, or of the instrument itself.
+ * For people: the judge does not ask for it. */
+struct ev_program {
+	char target[EV_NAME_MAX]; /* "" = the instrument's own */
+	char path[EV_TEXT_MAX];
+	uint64_t size;
+	uint8_t digest[EV_DIGEST_BYTES];
+};
+
 enum channel { /* how a probe's token travels: what counts as its decisive step, and its window */
 	       CHANNEL_NONE = 0,
 	       CHANNEL_TCP,
@@ -433,6 +443,9 @@ struct ev_run_end {
 	struct snt_count total[SNT_HOOK_MAX]; /* all slots and CPUs, after the last drain */
 	uint64_t recursion[SNT_HOOK_MAX];
 	bool aborted; /* the client left, or a signal */
+	/* CLOCK_REALTIME and CLOCK_BOOTTIME at ev.time_ns: with run.begin's they tell whether a
+	 * clock was set meanwhile. 0 in captures of before. */
+	uint64_t realtime_ns, boottime_ns;
 };
 
 struct ev_seal {
@@ -466,6 +479,7 @@ struct ev {
 		struct ev_env env;
 		struct ev_run_begin run_begin;
 		struct ev_target target;
+		struct ev_program program;
 		struct ev_probe probe;
 		struct ev_cell cell;
 		struct ev_lane lane_made;

@@ -12,7 +12,8 @@
  * A seal holds the SHA-256 of every byte before its block, counted from the first byte of the first
  * segment: `cat capture-*.pcapng | head -c OFFSET | sha256sum`. There is one after each second of
  * event time, after 4 MiB, at the end of each segment, and right after run.end. Its time is that of
- * the record before it. A segment is called NAME.part until it is whole.
+ * the record before it. A segment ends with 64 MiB, after ten minutes of event time, or with the
+ * run; it is called NAME.part until it is whole.
  *
  * Time in blocks is CLOCK_REALTIME, by the anchor in run.begin; the JSON has CLOCK_MONOTONIC.
  * "Outbound" in a packet's flags and SLL2 header means: away from the sandbox, at every hook.

@@ -9,6 +9,7 @@
 #include "user/record/segment.h"
 
 #define SEGMENT_BYTES (64ull << 20)
+#define SEGMENT_NS (600 * NSEC_PER_SEC)
 #define SEAL_BYTES (4ull << 20)
 #define SEAL_NS NSEC_PER_SEC
 /* Blocks gather until this much is there; one more always fits behind it. */
@@ -27,9 +28,10 @@ struct capture_writer {
 	struct json_out json;
 	struct ev accepted; /* the last record, as the reader reads it */
 
-	uint64_t segment_max, seal_max, seal_ns;
+	uint64_t segment_max, segment_ns, seal_max, seal_ns;
 	uint64_t flushed;		  /* bytes of all segments that left the buffer */
 	uint64_t segment_start;		  /* where the segment started, counted like flushed */
+	uint64_t segment_start_ns;	  /* the time of the record before it */
 	uint64_t sealed_bytes, sealed_ns; /* at the last seal */
 	uint64_t last_ns;		  /* of the last record */
 	bool unsealed;			  /* a record follows the last seal */
@@ -87,6 +89,7 @@ static void write_head(struct capture_writer *w, uint64_t time_ns)
 	(void)str_format(comment, sizeof(comment), "run %s, segment %u", w->segment.run,
 			 w->segment.number);
 	w->segment_start = total_bytes(w);
+	w->segment_start_ns = time_ns;
 	pcapng_section(&w->out, "sentinel", comment);
 	for (uint32_t i = 0; i < interfaces_count(w->context.lanes); i++) {
 		interfaces_describe(w->context.lanes, i, name, text);
@@ -188,12 +191,15 @@ static int seal(struct capture_writer *w, ev_sink_fn accepted, void *arg, int *r
 	return flush(w);
 }
 
+/* Rings are not ordered in time, so a record may be older than the last seal, or than the segment.
+ */
 static bool segment_is_full(const struct capture_writer *w)
 {
-	return total_bytes(w) - w->segment_start >= w->segment_max;
+	return total_bytes(w) - w->segment_start >= w->segment_max ||
+	       (w->last_ns > w->segment_start_ns &&
+		w->last_ns - w->segment_start_ns >= w->segment_ns);
 }
 
-/* Rings are not ordered in time, so a record may be older than the last seal. */
 static bool seal_is_due(const struct capture_writer *w)
 {
 	return w->ended || segment_is_full(w) || total_bytes(w) - w->sealed_bytes >= w->seal_max ||
@@ -324,6 +330,7 @@ int capture_create(struct capture_writer **ret, const char *dir, struct diag *d)
 	w->fd = -1;
 	w->segment.number = 1;
 	capture_set_bounds(w, SEGMENT_BYTES, SEAL_BYTES, SEAL_NS);
+	w->segment_ns = SEGMENT_NS;
 	json_out_init(&w->json);
 	w->out = (struct pcapng_out){ .buf = malloc(BUFFER_BYTES), .cap = BUFFER_BYTES };
 	err = w->out.buf ? digest_new(&w->digest) : -ENOMEM;

@@ -278,6 +278,13 @@ static const struct field target[] = {
 	HEX("sha256", target.digest),
 };
 
+static const struct field program[] = {
+	TEXT("target", program.target),
+	TEXT("file.path", program.path),
+	U64("file.size", program.size),
+	HEX("file.hash.sha256", program.digest),
+};
+
 static const struct field probe[] = {
 	TEXT("probe", probe.name),
 	TEXT("threat.technique.id", probe.attack),
@@ -428,6 +435,8 @@ static const struct field gap[] = {
 };
 
 static const struct field run_end[] = { BOOL("aborted", run_end.aborted), HEX("key", run_end.key),
+					U64("realtime_ns", run_end.realtime_ns),
+					U64("boottime_ns", run_end.boottime_ns),
 					COUNT(NONE, "none") RECORD_HOOKS(COUNT) };
 
 static const struct field seal[] = {
@@ -474,6 +483,7 @@ const struct field_table evfields_of[EV_TYPE_MAX] = {
 	[EV_RUN_END] = FIELDS("run.end", run_end),
 	[EV_SEAL] = FIELDS("seal", seal),
 	[EV_GAP] = FIELDS("gap", gap),
+	[EV_PROGRAM] = FIELDS("program", program),
 };
 
 _Static_assert(ARRAY_SIZE(common) + ARRAY_SIZE(run_end) <= FIELDS_MAX, "FIELDS_MAX");

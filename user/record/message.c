@@ -133,6 +133,15 @@ static void target_line(char *out, const struct ev_target *t)
 			 field_name(&evfields_roles, t->role), t->about, t->version);
 }
 
+static void program_line(char *out, const struct ev_program *p)
+{
+	char hex[2 * EV_DIGEST_BYTES + 1];
+
+	hex_encode(hex, p->digest, sizeof(p->digest));
+	(void)str_format(out, RAW_MAX, "program of %s: %s, sha256 %s",
+			 p->target[0] ? p->target : "the instrument", p->path, hex);
+}
+
 static void cell_line(char *out, const struct ev_cell *c)
 {
 	(void)str_format(out, RAW_MAX, "cell %s x %s: %s; %s", c->target, c->probe,
@@ -255,6 +264,8 @@ static void line(char *out, const struct ev *ev)
 		return run_begin_line(out, &ev->run_begin);
 	case EV_TARGET:
 		return target_line(out, &ev->target);
+	case EV_PROGRAM:
+		return program_line(out, &ev->program);
 	case EV_PROBE:
 		(void)str_format(out, RAW_MAX, "probe %s (%s)", ev->probe.name, ev->probe.attack);
 		return;

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "user/rig/destination.h"
+#include "user/rig/platform.h"
 #include "user/rig/rig.h"
 #include "user/rig/session.h"
 #include "user/rig/version.h"
@@ -46,6 +47,24 @@ static int log_target(struct schedule *s, const struct target *t, struct diag *d
 	return client_log(s->client, &ev, d);
 }
 
+static int log_program(void *arg, const struct ev_program *p, struct diag *d)
+{
+	struct schedule *s = arg;
+	struct ev ev = { .type = EV_PROGRAM, .program = *p };
+
+	return client_log(s->client, &ev, d);
+}
+
+/* Each file once: the evidence says what was executed, by content. */
+static int log_programs(struct schedule *s, const struct target *t, struct diag *d)
+{
+	static char self[] = "/proc/self/exe";
+	char *const own[] = { self, (char *)(uintptr_t)s->o->probe_exe,
+			      (char *)(uintptr_t)s->o->confine_exe, NULL };
+
+	return t ? platform_programs(t, log_program, s, d) : own_programs(own, log_program, s, d);
+}
+
 static int log_probe(struct schedule *s, const struct probe_manifest *p, struct diag *d)
 {
 	struct ev ev = { .type = EV_PROBE, .probe = p->p };
@@ -74,12 +93,14 @@ static int log_cell(struct schedule *s, const struct target *t, const struct pro
 
 static int log_plan(struct schedule *s, struct diag *d)
 {
-	int err = 0;
+	int err = log_programs(s, NULL, d);
 
 	for (size_t k = 0; k < s->o->jobs.probes_n && !err; k++)
 		err = log_probe(s, s->o->jobs.probes[k], d);
 	for (size_t i = 0; i < s->o->jobs.targets_n && !err; i++) {
 		err = log_target(s, s->o->jobs.targets[i], d);
+		if (!err)
+			err = log_programs(s, s->o->jobs.targets[i], d);
 		for (size_t k = 0; k < s->o->jobs.probes_n && !err; k++)
 			err = log_cell(s, s->o->jobs.targets[i], s->o->jobs.probes[k], d);
 	}
