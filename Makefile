@@ -216,6 +216,7 @@ UNIT_LIBS_test_destination := rig
 UNIT_LIBS_test_folder := rig
 UNIT_LIBS_test_farside := rig
 UNIT_LIBS_test_report := report judge
+UNIT_LIBS_test_expect := report judge
 UNIT_LIBS_test_html := report judge
 UNIT_LIBS_test_attribute := attribute
 UNIT_LIBS_test_layout := sense

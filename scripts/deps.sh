@@ -67,7 +67,7 @@ wanted() {
 		unbound | the resolver that sandboxes are given
 		util-linux bubblewrap systemd-container | the sandboxes that are tested by default
 		libcmocka-dev libldns-dev | unit tests, and the oracle of the DNS parser
-		iproute2 nftables mount procps perl openssl strace jq | tests on the rig
+		iproute2 nftables mount procps perl openssl strace jq libxml2-utils | tests on the rig
 		tcpdump tshark | tests that captures open elsewhere
 		$(browser_line)
 		openssh-client | tests that ssh-keygen checks our signatures

@@ -66,3 +66,16 @@ cells_as_expected() { # run, folder, name
 		is "$3 x $probe" "$(cell_in_words_of "$1" "$3" "$probe" "$want")" "$want"
 	done
 }
+
+# And by what a user would do in CI: all files as one, each line with its target.
+replay_expects() { # run, folder, names...
+	local run=$1 folder=$2 name
+
+	shift 2
+	for name; do
+		sed -nE "s/^[^#[:space:]]/$name &/p" "$folder/$name.expect"
+	done >"$tmp/$run.expect"
+	"$BUILD/sentinel" replay --expect "$tmp/$run.expect" "$tmp/$run" >/dev/null 2>"$tmp/$run.differs"
+	is "$run: replay --expect: exit code" "$?" 0
+	holds "$run: replay --expect" sh -c "! grep 'not as expected' '$tmp/$run.differs' >&2"
+}

@@ -41,6 +41,9 @@ platforms=$(cd "$rig_folder/../platforms" && pwd)
 for name in $(verdict_of main '[.cells[] | select(.role == "target") | .target] | unique | .[]'); do
 	cells_as_expected main "$platforms" "$name"
 done
+# shellcheck disable=SC2046 # names
+replay_expects main "$platforms" \
+	$(verdict_of main '[.cells[] | select(.role == "target") | .target] | unique | .[]')
 is "contained cells of platforms whose arms say something else" "$(verdict_of main \
 	'[.cells[] | select(.role == "target" and .verdict == "contained") |
 		[.arms.baseline, .arms.on, .arms.off, .arms.on2 | .crossed] |

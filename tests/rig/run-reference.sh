@@ -29,5 +29,6 @@ run_is reference valid
 for name in "${names[@]}"; do
 	cells_as_expected reference "$reference_folder" "$name"
 done
+replay_expects reference "$reference_folder" "${names[@]}"
 replays reference
 finish

@@ -13,7 +13,9 @@
 
 #include "user/report/explain.h"
 #include "user/report/junit.h"
+#include "user/report/summary.h"
 #include "user/report/table.h"
+#include "user/report/tap.h"
 #include "user/report/verdict_json.h"
 
 #define GOLDEN "tests/golden/"
@@ -341,9 +343,20 @@ static void assert_golden(const char *name, const char *got, size_t len)
 	assert_int_equal(len, want_len);
 }
 
+/* Nothing that a CI runner would take for a command. */
+static void assert_no_command(const char *text)
+{
+	assert_null(strstr(text, "##["));
+	for (; text; text = strchr(text, '\n')) {
+		text += strspn(text, "\n");
+		assert_memory_not_equal(text + strspn(text, " "), "::", 2);
+	}
+}
+
 /* ASCII, and no control character but the line's end and (with colour) the escape. */
 static void assert_clean(const char *text, bool color)
 {
+	assert_no_command(text);
 	for (; *text; text++)
 		assert_true(*text == '\n' || (*text >= 0x20 && *text < 0x7f) ||
 			    (color && *text == '\x1b'));
@@ -377,22 +390,40 @@ static void golden_json(const char *name, const struct run_result *r)
 	assert_int_equal(verdict_json(&j, r, hook_names), 0);
 	assert_int_equal(j.buf[j.len - 1], '\n');
 	assert_null(memchr(j.buf, '\n', j.len - 1));
+	assert_no_command(j.buf);
 	assert_golden(name, j.buf, j.len);
 	json_out_done(&j);
 }
 
-static void golden_junit(const char *name, const struct run_result *r)
+static char *file_of(int (*write)(FILE *f, const struct run_result *r), const struct run_result *r,
+		     size_t *ret_len)
 {
 	char *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	FILE *f = open_memstream(&text, ret_len);
 
 	assert_non_null(f);
-	assert_int_equal(junit_write(f, r), 0);
+	assert_int_equal(write(f, r), 0);
 	(void)fclose(f);
 	assert_clean(text, false);
-	assert_golden(name, text, len);
-	free(text);
+	return text;
+}
+
+/* Of NAME.xml, .tap and .md. */
+static void golden_files(const char *name, const struct run_result *r)
+{
+	static const struct {
+		const char *suffix;
+		int (*write)(FILE *f, const struct run_result *r);
+	} kinds[] = { { "xml", junit_write }, { "tap", tap_write }, { "md", summary_write } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		char path[64];
+		size_t len;
+		cleanup_free char *text = file_of(kinds[i].write, r, &len);
+
+		assert_int_equal(str_format(path, sizeof(path), "%s.%s", name, kinds[i].suffix), 0);
+		assert_golden(path, text, len);
+	}
 }
 
 static const struct table_opts plain = { .exit_code = -1,
@@ -409,7 +440,7 @@ static void test_good(unused_arg void **state)
 
 	o.exit_code = EXIT_CONTAINED;
 	golden_json("verdict-good.json", &r);
-	golden_junit("verdict-good.xml", &r);
+	golden_files("verdict-good", &r);
 	golden_table("verdict-good.txt", &r, &o);
 	o.color = true;
 	golden_table("verdict-good.color.txt", &r, &o);
@@ -426,7 +457,7 @@ static void test_mixed(unused_arg void **state)
 	o.skipped = skipped;
 	o.skipped_n = ARRAY_SIZE(skipped);
 	golden_json("verdict-mixed.json", &r);
-	golden_junit("verdict-mixed.xml", &r);
+	golden_files("verdict-mixed", &r);
 	golden_table("verdict-mixed.txt", &r, &o);
 	o.color = true;
 	golden_table("verdict-mixed.color.txt", &r, &o);
@@ -459,10 +490,60 @@ static void test_rejected(unused_arg void **state)
 
 	o.exit_code = EXIT_INCONCLUSIVE;
 	golden_json("verdict-rejected.json", &r);
-	golden_junit("verdict-rejected.xml", &r);
+	golden_files("verdict-rejected", &r);
 	golden_table("verdict-rejected.txt", &r, &o);
 	o.width = 30;
 	golden_table("verdict-rejected.narrow.txt", &r, &o);
+}
+
+/* What would be a command at the beginning of a line, or anywhere in it. */
+static void test_commands(unused_arg void **state)
+{
+	struct cell_result cells[CELLS_MAX];
+	struct run_result r = hostile_run(cells);
+	struct cell_result *c = &cells[1];
+
+	(void)str_copy(c->target, sizeof(c->target), "::error::nobody said this");
+	(void)str_copy(c->probe, sizeof(c->probe), "  ::add-mask::e");
+	(void)str_copy(c->via, sizeof(c->via), "##[error]x");
+	(void)str_copy(c->stopped_by, sizeof(c->stopped_by), "::set-output name=x::y");
+	(void)str_copy(c->probe_view, sizeof(c->probe_view), "a\n::stop-commands::b");
+	(void)str_copy(c->start_error, sizeof(c->start_error), "##[add-path]/tmp ##[x]");
+	(void)str_copy(r.run, sizeof(r.run), "::error::run # SKIP | `x`");
+	cells[0] = *c;
+	(void)str_copy(cells[0].probe, sizeof(cells[0].probe), "|`*_~<x>[a](b)@c # todo");
+	golden_json("verdict-commands.json", &r);
+	golden_files("verdict-commands", &r);
+	golden_table("verdict-commands.txt", &r, &plain);
+}
+
+static void test_summary_is_bounded(unused_arg void **state)
+{
+	enum { TARGETS = 60, PROBES = 200 };
+	struct cell_result *cells = calloc((size_t)TARGETS * PROBES, sizeof(*cells));
+	struct run_result r = run_of(cells, TARGETS * PROBES);
+	cleanup_free char *text = NULL;
+	char name[EV_NAME_MAX];
+	size_t len;
+
+	assert_non_null(cells);
+	for (uint32_t i = 0; i < r.cells_n; i++) {
+		memset(name, '[', sizeof(name) - 1);
+		(void)str_format(name + 56, 8, "%u", i / PROBES);
+		cells[i] = cell_of(ROLE_TARGET, name, "x", VERDICT_ESCAPED);
+		cells[i].judgement.reasons = REASON_BIT(REASON_MAX) - 1;
+		memset(name, '*', sizeof(name) - 1);
+		(void)str_format(name + 56, 8, "%u", i % PROBES);
+		(void)str_copy(cells[i].probe, sizeof(cells[i].probe), name);
+		memset(cells[i].via, '\x1b', sizeof(cells[i].via) - 1);
+		memset(cells[i].stopped_by, '\xff', sizeof(cells[i].stopped_by) - 1);
+	}
+	text = file_of(summary_write, &r, &len);
+	if (len > SUMMARY_BYTES_MAX)
+		fail_msg("%zu bytes", len);
+	assert_non_null(strstr(text, "and 11900 more"));
+	assert_non_null(strstr(text, "Of 60 targets and 200 probes"));
+	free(cells);
 }
 
 static void test_hostile(unused_arg void **state)
@@ -471,7 +552,7 @@ static void test_hostile(unused_arg void **state)
 	struct run_result r = hostile_run(cells);
 
 	golden_json("verdict-hostile.json", &r);
-	golden_junit("verdict-hostile.xml", &r);
+	golden_files("verdict-hostile", &r);
 	golden_table("verdict-hostile.txt", &r, &plain);
 }
 
@@ -481,7 +562,7 @@ static void test_swollen(unused_arg void **state)
 	struct run_result r = swollen_run(cells);
 
 	golden_json("verdict-swollen.json", &r);
-	golden_junit("verdict-swollen.xml", &r);
+	golden_files("verdict-swollen", &r);
 	golden_table("verdict-swollen.txt", &r, &plain);
 }
 
@@ -492,7 +573,7 @@ static void test_nothing(unused_arg void **state)
 	r.status = RUN_REJECTED;
 	r.rejections = 1u << REJECT_CALIBRATOR_MISSING;
 	golden_json("verdict-nothing.json", &r);
-	golden_junit("verdict-nothing.xml", &r);
+	golden_files("verdict-nothing", &r);
 	golden_table("verdict-nothing.txt", &r, &plain);
 }
 
@@ -564,7 +645,7 @@ static void test_not_made(unused_arg void **state)
 	assert_says(&r, -1, "(not made)\n");
 	assert_says(&r, -1, "was not made  tcp-connect\n");
 	explain("verdict-explain.none.txt", &cells[0], NULL, 0, false);
-	golden_junit("verdict-none.xml", &r);
+	golden_files("verdict-none", &r);
 	cells[0].n = 2; /* the second may have made it */
 	assert_string_equal(crossing_text(&cells[0], ARM_ON), "did not cross");
 }
@@ -784,16 +865,27 @@ static void test_full(unused_arg void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),	 cmocka_unit_test(test_mixed),
-		cmocka_unit_test(test_many),	 cmocka_unit_test(test_rejected),
-		cmocka_unit_test(test_hostile),	 cmocka_unit_test(test_swollen),
-		cmocka_unit_test(test_nothing),	 cmocka_unit_test(test_exit_line),
-		cmocka_unit_test(test_not_made), cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_letters),	 cmocka_unit_test(test_explain),
-		cmocka_unit_test(test_goals),	 cmocka_unit_test(test_states),
-		cmocka_unit_test(test_baseline), cmocka_unit_test(test_calibrators),
-		cmocka_unit_test(test_color),	 cmocka_unit_test(test_printable),
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_rejected),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_swollen),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_exit_line),
+		cmocka_unit_test(test_not_made),
+		cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_letters),
+		cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_goals),
+		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_baseline),
+		cmocka_unit_test(test_calibrators),
+		cmocka_unit_test(test_color),
+		cmocka_unit_test(test_printable),
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_summary_is_bounded),
 	};
 
 	return cmocka_run_group_tests_name("report", tests, NULL, NULL);

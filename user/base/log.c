@@ -33,6 +33,13 @@ static void log_json(const char *level, const char *text)
 	json_out_done(&j);
 }
 
+/* A CI runner would obey "##[" wherever it stands in a line. */
+static void break_commands(char *text)
+{
+	for (char *at = text; (at = strstr(at, "##["));)
+		at[2] = '(';
+}
+
 void log_line(enum log_level level, const char *fmt, ...)
 {
 	static const char *const names[] = { "error", "warn", "info", "debug" };
@@ -45,6 +52,7 @@ void log_line(enum log_level level, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	break_commands(text);
 	if (cfg.json) {
 		log_json(names[level], text);
 		return;

@@ -3,20 +3,30 @@
 
 #include <limits.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "probes/probe.h"
 #include "user/base/log.h"
 #include "user/cmd/cmd.h"
+#include "user/judge/exit.h"
+#include "user/report/junit.h"
+#include "user/report/summary.h"
+#include "user/report/tap.h"
 #include "user/report/verdict_json.h"
 #include "user/sense/hook_names.h"
 
-enum { KEY_JSON = 0x1000, KEY_COLOR, KEY_ACCEPT };
+enum { KEY_JSON = 0x1000, KEY_COLOR, KEY_ACCEPT, KEY_EXPECT, KEY_JUNIT, KEY_TAP, KEY_SUMMARY };
 
 static const struct argp_option options[] = {
 	{ "json", KEY_JSON, NULL, 0, "Print verdict.json instead of the table, and errors as JSON",
 	  0 },
 	{ "color", KEY_COLOR, "WHEN", 0, "auto, always or never", 0 },
 	{ "accept", KEY_ACCEPT, "provisional", 0, "Let provisional cells end in exit code 0", 0 },
+	{ "expect", KEY_EXPECT, "FILE", 0,
+	  "Demand the verdicts that FILE says, whatever they are, and no others", 0 },
+	{ "junit", KEY_JUNIT, "FILE", 0, "Write the result as JUnit XML too", 0 },
+	{ "tap", KEY_TAP, "FILE", 0, "... in the Test Anything Protocol", 0 },
+	{ "summary", KEY_SUMMARY, "FILE", 0, "... in Markdown, added to the end of FILE", 0 },
 	{ 0 },
 };
 
@@ -36,6 +46,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (strcmp(arg, "provisional") != 0)
 			argp_error(state, "only 'provisional' can be accepted");
 		out->accept_provisional = true;
+		return 0;
+	case KEY_EXPECT:
+		out->expect_path = arg;
+		return 0;
+	case KEY_JUNIT:
+		out->file[OUTPUT_JUNIT].path = arg;
+		return 0;
+	case KEY_TAP:
+		out->file[OUTPUT_TAP].path = arg;
+		return 0;
+	case KEY_SUMMARY:
+		out->file[OUTPUT_SUMMARY].path = arg;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -143,4 +165,123 @@ int output_bundle(const struct output *out, const char *bundle, const char *wron
 	if (!err && fflush(stdout))
 		err = -EIO;
 	return printed(err);
+}
+
+/* ---- what is expected ---- */
+
+#define DIFFERENCES_SHOWN 100
+
+static bool in_family(const char *probe, const char *family)
+{
+	const struct probe_manifest *p = probe_manifest_find(probe);
+
+	for (size_t i = 0; p && i < ARRAY_SIZE(p->families) && p->families[i]; i++)
+		if (!strcmp(p->families[i], family))
+			return true;
+	return false;
+}
+
+struct differences {
+	uint32_t n;
+	bool escaped; /* an escape that is not expected is among them */
+};
+
+static void differs(void *arg, const char *text, bool escaped)
+{
+	struct differences *d = arg;
+
+	d->escaped |= escaped;
+	if (d->n++ < DIFFERENCES_SHOWN)
+		log_error("not as expected: %s", text);
+}
+
+/* What is known is forgiven; damaged evidence and a rejected run, in which nothing is known, are
+ * not. */
+static int code_of_expected(const struct output *out, const struct run_result *r,
+			    bool skipped_named, const char **ret_meaning)
+{
+	struct differences d = { .n = 0 };
+
+	(void)expect_compare(out->expect, r, in_family, differs, &d);
+	if (d.n > DIFFERENCES_SHOWN)
+		log_error("not as expected: %u more", d.n - DIFFERENCES_SHOWN);
+	*ret_meaning = d.escaped ? "an escape is not as expected"
+		       : d.n	 ? "something is not as expected"
+				 : "every cell is as expected";
+	if (d.escaped)
+		return EXIT_ESCAPED;
+	if (d.n)
+		return EXIT_INCONCLUSIVE;
+	if (!skipped_named && anything_scored(r))
+		return EXIT_CONTAINED;
+	*ret_meaning = NULL;
+	return EXIT_INCONCLUSIVE;
+}
+
+void output_code(const struct output *out, const struct run_result *r, bool skipped_named,
+		 bool damaged, struct table_opts *t)
+{
+	t->exit_code = run_exit_code(r, skipped_named, damaged, out->accept_provisional);
+	t->meaning = NULL;
+	if (out->expect && !damaged && r->status == RUN_VALID)
+		t->exit_code = code_of_expected(out, r, skipped_named, &t->meaning);
+}
+
+/* ---- files ---- */
+
+static const struct {
+	const char *mode;
+	int (*write)(FILE *f, const struct run_result *r);
+} kinds[OUTPUT_FILES] = {
+	[OUTPUT_JUNIT] = { "we", junit_write },
+	[OUTPUT_TAP] = { "we", tap_write },
+	[OUTPUT_SUMMARY] = { "ae", summary_write }, /* CI gives one file to all steps of a job */
+};
+
+int output_open(struct output *out, struct diag *d)
+{
+	int err = out->expect_path ? expect_load(&out->expect, out->expect_path, d) : 0;
+
+	for (size_t i = 0; i < OUTPUT_FILES && !err; i++) {
+		if (!out->file[i].path)
+			continue;
+		out->file[i].f = fopen(out->file[i].path, kinds[i].mode);
+		if (!out->file[i].f)
+			err = diag_set(d, -errno, NULL, 0, 0, "can't write '%s': %s",
+				       out->file[i].path, strerror(errno));
+	}
+	return err;
+}
+
+/* An empty file would be taken for a result. By lstat(): a link such as /dev/stdout stays. */
+static void close_file(FILE *f, const char *path)
+{
+	struct stat st;
+
+	(void)fclose(f);
+	if (!lstat(path, &st) && S_ISREG(st.st_mode) && !st.st_size)
+		(void)unlink(path);
+}
+
+void output_close(struct output *out)
+{
+	for (size_t i = 0; i < OUTPUT_FILES; i++)
+		if (out->file[i].f)
+			close_file(out->file[i].f, out->file[i].path);
+	expect_free(out->expect);
+}
+
+int output_files(const struct output *out, const struct run_result *r)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < OUTPUT_FILES; i++) {
+		int failed = out->file[i].f ? kinds[i].write(out->file[i].f, r) : 0;
+
+		if (failed)
+			log_error("can't write '%s': %s", out->file[i].path, strerror(-failed));
+		if (failed && !err)
+			err = failed;
+	}
+	return err;
 }

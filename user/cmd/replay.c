@@ -90,24 +90,31 @@ static bool same_as_recorded(struct one *o, const struct judged *j)
 
 /* r NULL: there is no result. */
 static int show(const struct replay_args *a, const struct one *o, const struct run_result *r,
-		int code)
+		struct table_opts *t)
 {
-	struct table_opts t = { .exit_code = code };
-	int err = 0;
+	int err = 0, written = r ? output_files(&a->output, r) : 0;
 
 	if (a->batch.several)
-		err = output_bundle(&a->output, o->bundle, o->wrong, r, &t);
+		err = output_bundle(&a->output, o->bundle, o->wrong, r, t);
 	else if (r)
-		err = output_result(&a->output, r, &t);
-	return err ? EXIT_OUTPUT : code;
+		err = output_result(&a->output, r, t);
+	return err || written ? EXIT_OUTPUT : t->exit_code;
+}
+
+static int show_none(const struct replay_args *a, const struct one *o, int code)
+{
+	struct table_opts t = { .exit_code = code };
+
+	return show(a, o, NULL, &t);
 }
 
 static int replay_judged(const struct replay_args *a, struct one *o, const struct judged *j)
 {
 	bool whole = is_whole(o, j) && same_as_recorded(o, j);
-	int code = run_exit_code(&j->result, false, !whole, a->output.accept_provisional);
+	struct table_opts t = { 0 };
 
-	return show(a, o, &j->result, code);
+	output_code(&a->output, &j->result, false, !whole, &t);
+	return show(a, o, &j->result, &t);
 }
 
 static void judged_so_far(void *arg, uint64_t bytes)
@@ -126,7 +133,7 @@ static int replay_own(const struct replay_args *a, struct one *o, struct progres
 	progress_end(p);
 	if (err) {
 		complain(o, "%s", diag_text(&d, text, sizeof(text)));
-		return show(a, o, NULL, EXIT_USAGE);
+		return show_none(a, o, EXIT_USAGE);
 	}
 	code = replay_judged(a, o, &j);
 	judged_done(&j);
@@ -143,7 +150,7 @@ static int replay_one(const struct replay_args *a, const char *bundle, struct pr
 		return replay_own(a, &o, p);
 	progress_end(p);
 	code = foreign_replay(bundle, origin, &a->output);
-	return a->batch.several && a->output.json ? show(a, &o, NULL, code) : code;
+	return a->batch.several && a->output.json ? show_none(a, &o, code) : code;
 }
 
 /* DESIGN.md 6.1: usage, output, damaged, escaped, inconclusive, provisional, contained. */
@@ -176,6 +183,16 @@ static int replay_all(const struct replay_args *a)
 	return code;
 }
 
+static int open_output(struct replay_args *a, struct diag *d)
+{
+	for (size_t i = 0; i < OUTPUT_FILES; i++)
+		if (a->output.file[i].path && a->batch.several)
+			return diag_set(d, -EINVAL, NULL, 0, 0,
+					"'%s' would hold one result, and several bundles are named",
+					a->output.file[i].path);
+	return output_open(&a->output, d);
+}
+
 int cmd_replay(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &output_argp, 0, NULL, 0 },
@@ -201,10 +218,11 @@ int cmd_replay(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, 0, NULL, &a))
 		return EXIT_USAGE;
 	cmd_log(a.output.json);
-	if (batch_open(&a.batch, &d))
+	if (batch_open(&a.batch, &d) || open_output(&a, &d))
 		code = cmd_fail(&d, EXIT_USAGE);
 	else
 		code = batch_exit_code(&a.batch, replay_all(&a));
+	output_close(&a.output);
 	batch_done(&a.batch);
 	return code;
 }

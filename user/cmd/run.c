@@ -12,8 +12,6 @@
 #include "user/cmd/probe_path.h"
 #include "user/cmd/select.h"
 #include "user/cmd/signing_key.h"
-#include "user/judge/exit.h"
-#include "user/report/junit.h"
 #include "user/rig/resolv_conf.h"
 #include "user/rig/rig.h"
 #include "user/rig/sabotage.h"
@@ -23,7 +21,7 @@
 #define REPEAT_MAX 1000
 #define LISTEN_MAX_MS 60000 /* after the last trial, for late packets */
 
-enum { KEY_REPEAT = 256, KEY_LANES, KEY_ARMS, KEY_JUNIT, KEY_WORLD_RING, KEY_SABOTAGE, KEY_KEY };
+enum { KEY_REPEAT = 256, KEY_LANES, KEY_ARMS, KEY_WORLD_RING, KEY_SABOTAGE, KEY_KEY };
 
 static const struct argp_option options[] = {
 	{ "target", 't', "TARGET", 0,
@@ -37,7 +35,6 @@ static const struct argp_option options[] = {
 	  "Run only these of on,off,on2,allowed; what is left out can't be concluded from", 0 },
 	{ "output", 'o', "DIR", 0, "Put the evidence bundle there (default: a new folder here)",
 	  0 },
-	{ "junit", KEY_JUNIT, "FILE", 0, "Write the result as JUnit XML too", 0 },
 	{ "key", KEY_KEY, "FILE", 0,
 	  "Sign the bundle by this key, made where there is none; 'none': don't (default: "
 	  "$SENTINEL_KEY, or " SSHSIG_KEY_FILE ")",
@@ -56,7 +53,7 @@ struct run_args {
 	struct select_names targets, probes;
 	uint32_t sabotage; /* SABOTAGE_* */
 	uint32_t repeat, lanes, arms, world_ring;
-	const char *folder, *junit;
+	const char *folder;
 	const char *key; /* "none", or NULL: the usual one */
 	bool quiet;
 	struct output output;
@@ -121,9 +118,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		a->arms = parse_arms(arg);
 		if (!a->arms)
 			argp_error(state, "--arms takes a list of on, off, on2 and allowed");
-		return 0;
-	case KEY_JUNIT:
-		a->junit = arg;
 		return 0;
 	case KEY_KEY:
 		a->key = arg;
@@ -215,7 +209,7 @@ struct run {
 	struct bundle_folder folder;
 	struct signing_key key;
 	struct probe_copies copies;
-	FILE *junit; /* NULL: not wanted */
+	struct output output;
 	char probe[PATH_MAX], confine[PATH_MAX];
 };
 
@@ -325,15 +319,6 @@ static int conduct(struct run *r, struct diag *d)
 
 /* ---- what comes of it ---- */
 
-static int write_junit(const struct run *r, const struct run_result *result)
-{
-	int err = r->junit ? junit_write(r->junit, result) : 0;
-
-	if (err)
-		log_error("can't write '%s': %s", r->args->junit, strerror(-err));
-	return err;
-}
-
 /* What is shown is what the bundle says, read back: a run is believed only as far as it replays. */
 static int report(const struct run *r)
 {
@@ -342,19 +327,17 @@ static int report(const struct run *r)
 	const char *folder = r->folder.path;
 	struct judged j;
 	struct diag d;
-	int code, shown, written;
+	int shown, written;
 
 	if (judge_bundle(folder, &j, &d))
 		return cmd_fail(&d, EXIT_DAMAGED);
 	if (j.damaged)
 		log_error("%s: the evidence is damaged: %s", folder, j.report.text);
-	code = run_exit_code(&j.result, r->selected->skipped_named, j.damaged,
-			     r->args->output.accept_provisional);
-	o.exit_code = code;
-	shown = output_result(&r->args->output, &j.result, &o);
-	written = write_junit(r, &j.result);
+	output_code(&r->output, &j.result, r->selected->skipped_named, j.damaged, &o);
+	shown = output_result(&r->output, &j.result, &o);
+	written = output_files(&r->output, &j.result);
 	judged_done(&j);
-	return shown || written ? EXIT_OUTPUT : code;
+	return shown || written ? EXIT_OUTPUT : o.exit_code;
 }
 
 /* What was seen until then is in the bundle, and shown where it came to a verdict: whoever reads
@@ -368,29 +351,6 @@ static int report_aborted(const struct run *r)
 		return EXIT_INCONCLUSIVE;
 	code = report(r);
 	return code == EXIT_OUTPUT || code == EXIT_DAMAGED ? code : EXIT_INCONCLUSIVE;
-}
-
-static int open_junit(struct run *r, struct diag *d)
-{
-	if (!r->args->junit)
-		return 0;
-	r->junit = fopen(r->args->junit, "we");
-	if (!r->junit)
-		return diag_set(d, -errno, NULL, 0, 0, "can't write '%s': %s", r->args->junit,
-				strerror(errno));
-	return 0;
-}
-
-/* An empty file would be taken for a result. By lstat(): a link such as /dev/stdout stays. */
-static void close_junit(struct run *r)
-{
-	struct stat st;
-
-	if (!r->junit)
-		return;
-	(void)fclose(r->junit);
-	if (!lstat(r->args->junit, &st) && S_ISREG(st.st_mode) && !st.st_size)
-		(void)unlink(r->args->junit);
 }
 
 /* Everything that can be refused is refused before there is a folder. A target file is checked
@@ -411,13 +371,13 @@ static int prepare(struct run *r, struct selection *s, struct diag *d)
 	if (!err)
 		err = signing_key_prepare(&r->key, a->key, d);
 	if (!err)
-		err = open_junit(r, d);
+		err = output_open(&r->output, d);
 	return err ? err : bundle_folder_make(&r->folder, a->folder, d);
 }
 
 static int run(const struct run_args *a, struct selection *s)
 {
-	struct run r = { .args = a, .selected = s };
+	struct run r = { .args = a, .selected = s, .output = a->output };
 	struct diag d = { .text = "" };
 	int code;
 
@@ -433,7 +393,7 @@ static int run(const struct run_args *a, struct selection *s)
 		if (!access(r.folder.path, F_OK))
 			log_info("evidence: %s", r.folder.path);
 	}
-	close_junit(&r);
+	output_close(&r.output);
 	probe_copies_done(&r.copies);
 	jobs_free(r.jobs);
 	return code;

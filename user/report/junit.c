@@ -142,13 +142,14 @@ static void run_outcomes(const struct run_result *r, struct outcomes *ret)
 		if (r->rejections & 1u << i)
 			outcome_add(ret, OUTCOME_ERROR);
 	if (!ret->tests)
-		outcome_add(ret, r->status == RUN_VALID ? OUTCOME_PASSED : OUTCOME_ERROR);
+		outcome_add(ret, r->status == RUN_VALID && anything_scored(r) ? OUTCOME_PASSED
+									      : OUTCOME_ERROR);
 }
 
-static void put_rejection(FILE *f, const char *code, const char *sentence)
+static void put_failed(FILE *f, const char *code, const char *message, const char *sentence)
 {
 	(void)fprintf(f, "    <testcase classname=\"run\" name=\"%s\">\n", code);
-	(void)fprintf(f, "      <error message=\"rejected\">%s</error>\n    </testcase>\n",
+	(void)fprintf(f, "      <error message=\"%s\">%s</error>\n    </testcase>\n", message,
 		      sentence);
 }
 
@@ -160,12 +161,14 @@ static void put_run(FILE *f, const struct run_result *r)
 	put_suite_open(f, "run", &o);
 	for (unsigned int i = 0; i < REJECT_MAX; i++)
 		if (r->rejections & 1u << i)
-			put_rejection(f, rejection_code((enum rejection)i),
-				      rejection_sentence((enum rejection)i));
-	if (!r->rejections && r->status == RUN_VALID)
+			put_failed(f, rejection_code((enum rejection)i), "rejected",
+				   rejection_sentence((enum rejection)i));
+	if (!r->rejections && r->status != RUN_VALID)
+		put_failed(f, "rejected", "rejected", "The run is rejected.");
+	else if (!r->rejections && anything_scored(r))
 		(void)fputs("    <testcase classname=\"run\" name=\"valid\"/>\n", f);
 	else if (!r->rejections)
-		put_rejection(f, "rejected", "The run is rejected.");
+		put_failed(f, "valid", "nothing was scored", "");
 	(void)fputs("  </testsuite>\n", f);
 }
 

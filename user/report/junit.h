@@ -2,7 +2,7 @@
 /*
  * JUnit XML for CI: a suite per target, a case per probe. escaped = failure, inconclusive = error,
  * provisional and not-claimed = skipped with the reason. A rejected run has an error per rejection
- * in its own suite, and all of its cells are skipped: nothing is scored.
+ * in its own suite, and all of its cells are skipped; a run that scores nothing has one, too.
  */
 #ifndef SENTINEL_REPORT_JUNIT_H
 #define SENTINEL_REPORT_JUNIT_H

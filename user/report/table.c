@@ -333,7 +333,7 @@ static void put_meaning(struct line *l, const struct run_result *r, int code)
 	}
 }
 
-static void print_exit(struct line *l, const struct run_result *r, int code)
+static void print_exit(struct line *l, const struct run_result *r, int code, const char *meaning)
 {
 	enum ink ink = code == EXIT_CONTAINED ? INK_GOOD
 		       : code == EXIT_ESCAPED ? INK_BAD
@@ -343,7 +343,10 @@ static void print_exit(struct line *l, const struct run_result *r, int code)
 		return;
 	line_putf(l, ink, 0, "exit %d", code);
 	line_put(l, INK_NONE, 0, "    ");
-	put_meaning(l, r, code);
+	if (meaning)
+		line_put(l, INK_NONE, 0, meaning);
+	else
+		put_meaning(l, r, code);
 	line_end(l);
 }
 
@@ -368,6 +371,6 @@ int table_print(FILE *f, const struct run_result *r, const struct table_opts *o)
 	print_scores(&l, r);
 	print_skipped(&l, o);
 	print_loss(&l, r, o->hook_name);
-	print_exit(&l, r, o->exit_code);
+	print_exit(&l, r, o->exit_code, o->meaning);
 	return fflush(f) || ferror(f) ? -EIO : 0;
 }

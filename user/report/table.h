@@ -20,8 +20,9 @@ struct table_skipped { /* a target that was not tested */
 
 struct table_opts {
 	bool color;
-	unsigned int width; /* columns of the terminal; 0 = 100 */
-	int exit_code;	    /* enum exit_code; -1: not known, not printed */
+	unsigned int width;  /* columns of the terminal; 0 = 100 */
+	int exit_code;	     /* enum exit_code; -1: not known, not printed */
+	const char *meaning; /* of the exit code, where it is not the usual one; NULL: it is */
 	hook_name_fn hook_name;
 	family_fn family_of; /* NULL: rows are not grouped */
 	const struct table_skipped *skipped;

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/report/text.h"
 
+/* CI runners obey commands in what a job prints: "::" that begins a line, behind blanks, too, and
+ * "##[" anywhere in one. Neither is to be made of a stranger's text. */
+static bool begins_command(const char *text, const char *at)
+{
+	if (*at == '[')
+		return at - text >= 2 && at[-1] == '#' && at[-2] == '#';
+	return *at == ':' && at[1] == ':' && strspn(text, " ") == (size_t)(at - text);
+}
+
 /* Bytes outside ASCII to \xNN; 4 bytes of out are kept for "..." and NUL. */
-static void to_ascii(char *out, size_t n, const char *text)
+static void to_ascii(char *out, size_t n, const char *begin)
 {
 	size_t at = 0;
 
-	for (; *text; text++) {
-		bool ascii = (unsigned char)*text < 0x80;
+	for (const char *text = begin; *text; text++) {
+		bool ascii = (unsigned char)*text < 0x80 && !begins_command(begin, text);
 		size_t need = ascii ? 1 : 4;
 
 		if (at + need + 4 > n) {
@@ -136,6 +145,15 @@ const char *states_text(const struct cell_result *c)
 	if (!s.steady)
 		return "at start-up only";
 	return s.startup ? "at start-up and later" : "in the steady state only";
+}
+
+bool anything_scored(const struct run_result *r)
+{
+	for (uint32_t i = 0; i < r->cells_n; i++)
+		if (r->cells[i].role == ROLE_TARGET &&
+		    r->cells[i].judgement.verdict != VERDICT_NOT_CLAIMED)
+			return true;
+	return false;
 }
 
 enum verdict role_verdict(enum role r)

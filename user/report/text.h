@@ -19,7 +19,8 @@ typedef const char *(*hook_name_fn)(uint32_t hook);
 typedef const char *(*family_fn)(const char *probe);
 
 /* A field of a result, whatever a stranger wrote into it, as printable ASCII: what escape_text()
- * does, and the bytes outside ASCII become \xNN too (a right-to-left override is valid UTF-8).
+ * does, and the bytes outside ASCII become \xNN too (a right-to-left override is valid UTF-8), as
+ * does what would make a command for a CI runner.
  * TEXT_MAX holds any field; a smaller out cuts, ending in "...". Returns out. */
 #define TEXT_MAX (4 * EV_TEXT_MAX)
 const char *printable(char *out, size_t n, const char *text);
@@ -47,6 +48,9 @@ bool states_of(const struct cell_result *c, struct states *ret);
 /* "at start-up only", "in the steady state only", "at start-up and later"; "" where neither
  * crossed, or there are no such rounds. */
 const char *states_text(const struct cell_result *c);
+
+/* Silence about nothing is no success. Of a valid run. */
+bool anything_scored(const struct run_result *r);
 
 /* What a calibrator must come out as, for a run to be accepted. */
 enum verdict role_verdict(enum role r);

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "user/report/verdict_json.h"
 
-static void text_or_null(struct json_out *j, const char *key, const char *text)
+/* Whoever prints this file shall not be the next victim of who chose a name or an answer in it. */
+static void text(struct json_out *j, const char *key, const char *value)
 {
-	if (text && text[0])
-		json_text(j, key, text);
+	char shown[TEXT_MAX];
+
+	json_text(j, key, printable(shown, sizeof(shown), value));
+}
+
+static void text_or_null(struct json_out *j, const char *key, const char *value)
+{
+	if (value && value[0])
+		text(j, key, value);
 	else
 		json_null(j, key);
 }
@@ -113,23 +121,20 @@ static void states(struct json_out *j, const struct cell_result *c)
 }
 
 static void reasons(struct json_out *j, const char *key, reason_set set,
-		    const char *(*text)(enum reason r))
+		    const char *(*words)(enum reason r))
 {
 	json_array(j, key);
 	for (unsigned int i = 0; i < REASON_MAX; i++)
 		if (set & REASON_BIT(i))
-			json_text(j, NULL, text((enum reason)i));
+			json_text(j, NULL, words((enum reason)i));
 	json_array_end(j);
 }
 
 static void cell(struct json_out *j, const struct cell_result *c)
 {
-	char said[TEXT_MAX]; /* by a sandbox: whoever prints this file shall not be its next victim
-			      */
-
 	json_object_begin(j, NULL);
-	json_text(j, "target", c->target);
-	json_text(j, "probe", c->probe);
+	text(j, "target", c->target);
+	text(j, "probe", c->probe);
 	json_text(j, "verdict", verdict_text(c->judgement.verdict));
 	reasons(j, "reasons", c->judgement.reasons, reason_code);
 	text_or_null(j, "stopped_at", vantage_text(c->stopped_at));
@@ -150,7 +155,7 @@ static void cell(struct json_out *j, const struct cell_result *c)
 	json_text(j, "role", role_text(c->role));
 	json_boolean(j, "claimed", c->claimed);
 	text_or_null(j, "source", c->source);
-	text_or_null(j, "start_error", printable(said, sizeof(said), c->start_error));
+	text_or_null(j, "start_error", c->start_error);
 	reasons(j, "sentences", c->judgement.reasons, reason_sentence);
 	json_object_end(j);
 }
@@ -165,7 +170,7 @@ static void unclaimed_list(struct json_out *j, const struct run_result *r, uint3
 	json_array(j, key);
 	for (uint32_t i = begin; i < r->cells_n && !strcmp(r->cells[i].target, target); i++)
 		if (!r->cells[i].claimed && !strcmp(crossing_text(&r->cells[i], ARM_ON), outcome))
-			json_text(j, NULL, r->cells[i].probe);
+			text(j, NULL, r->cells[i].probe);
 	json_array_end(j);
 }
 
@@ -182,7 +187,7 @@ static void unclaimed(struct json_out *j, const struct run_result *r)
 			continue;
 		last = c->target;
 		json_object_begin(j, NULL);
-		json_text(j, "target", c->target);
+		text(j, "target", c->target);
 		unclaimed_list(j, r, i, "crossed", "crossed");
 		unclaimed_list(j, r, i, "did_not_cross", "did not cross");
 		unclaimed_list(j, r, i, "not_made", "was not made");
@@ -195,7 +200,7 @@ int verdict_json(struct json_out *j, const struct run_result *r, hook_name_fn na
 {
 	json_object_begin(j, NULL);
 	json_u32(j, "schema", 1);
-	json_text(j, "run", r->run);
+	text(j, "run", r->run);
 	json_text(j, "status", r->status == RUN_VALID ? "valid" : "rejected");
 	json_text(j, "judge", JUDGE_VERSION);
 	rejected(j, r);
