@@ -82,7 +82,7 @@ static void put_arms(FILE *f, const struct cell_result *c)
 	put_baseline(f, c);
 	put_one_arm(f, c, ARM_ON, "on", "On", "the control is active");
 	put_one_arm(f, c, ARM_OFF, "off", "Off", "the control is loosened");
-	put_one_arm(f, c, ARM_ON2, "on", "On again", "the control is active");
+	put_one_arm(f, c, ARM_ON2, "on2", "On again", "the control is active");
 	if (c->arms[ARM_ALLOWED].present)
 		put_one_arm(f, c, ARM_ALLOWED, "allowed", "Allowed", "to where it may go");
 	html_put(f, "</ol>\n");
@@ -93,28 +93,25 @@ static void put_arms(FILE *f, const struct cell_result *c)
 static void put_step(FILE *f, const struct cell_result *c, enum vantage v, const char *letter,
 		     const char *place)
 {
-	bool crossed = c->arms[ARM_ON].crossed, known = c->stopped_at != VANTAGE_NONE;
-	const char *came = crossed		? "passed"
-			   : !known		? "not known"
-			   : v < c->stopped_at	? "passed"
-			   : v == c->stopped_at ? "last seen here"
-						: "not reached";
+	bool passed = c->arms[ARM_ON].crossed || v < c->stopped_at;
+	bool last = !passed && v == c->stopped_at;
 
-	if (!crossed && known && v == c->stopped_at)
-		html_put(f, "<li class=\"last\">");
-	else if (crossed || (known && v < c->stopped_at))
-		html_put(f, "<li class=\"passed\">");
-	else
-		html_put(f, "<li>");
+	html_wrap(f, "<li class=\"", passed ? "passed" : last ? "last" : "ahead", "\">");
 	html_wrap(f, "<b>", letter, "</b> ");
 	html_wrap(f, "<span>", place, "</span> ");
-	html_wrap(f, "<em>", came, "</em></li>\n");
+	html_wrap(f, "<em>",
+		  passed ? "passed"
+		  : last ? "last seen here"
+			 : "not reached",
+		  "</em></li>\n");
 }
 
 /* What crossed without passing W reached a listener on this side, or a secret. */
 static void put_path(FILE *f, const struct cell_result *c)
 {
-	if (c->goal != GOAL_FAR_SIDE || attempt_not_made(c))
+	bool known = c->arms[ARM_ON].crossed || c->stopped_at != VANTAGE_NONE;
+
+	if (!known || c->goal != GOAL_FAR_SIDE || attempt_not_made(c))
 		return;
 	html_put(f, "<ol class=\"path\" aria-label=\"How far it came with the control on\">\n");
 	put_step(f, c, VANTAGE_A, "A", "inside");
