@@ -12,6 +12,7 @@
 #include "user/record/bundle.h"
 #include "user/record/evjson.h"
 #include "user/record/sshsig.h"
+#include "user/report/statement.h"
 #include "user/report/verdict_json.h"
 #include "user/rig/control.h"
 #include "user/rig/destination.h"
@@ -428,15 +429,63 @@ static int on_run_wait(struct daemon *d)
 	return answer(d, &j, NULL, 0);
 }
 
+/* Appends the files whose paths begin so; answers how many there are. */
+static size_t take_files(struct statement_file *ret, const struct bundle_file *files, size_t n,
+			 const char *prefix)
+{
+	size_t taken = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!strncmp(files[i].path, prefix, strlen(prefix)))
+			ret[taken++] = (struct statement_file){ files[i].path, files[i].sha256 };
+	return taken;
+}
+
+/* What the statement is about, and what else the run was made of. */
+static int make_statement(struct daemon *d, const struct run_result *r, struct json_out *j,
+			  struct diag *diag)
+{
+	cleanup_free struct bundle_file *files = NULL;
+	cleanup_free struct statement_file *all = NULL;
+	struct statement_files capture, inputs;
+	size_t n;
+	int err = bundle_list(d->dir, &files, &n, diag);
+
+	if (err)
+		return err;
+	all = calloc(n + 1, sizeof(*all));
+	if (!all)
+		return diag_set(diag, -ENOMEM, d->dir, 0, 0, "out of memory");
+	capture = (struct statement_files){ all, take_files(all, files, n, "capture-") };
+	inputs.file = all + capture.n;
+	inputs.n = take_files(all + capture.n, files, n, "probes");
+	inputs.n += take_files(all + capture.n + inputs.n, files, n, "targets/");
+	err = statement_json(j, r, &capture, &inputs);
+	return err ? diag_set(diag, err, d->dir, 0, 0, "out of memory") : 0;
+}
+
+static int write_results(struct daemon *d, const struct run_result *r, struct json_out *j,
+			 struct diag *diag)
+{
+	int err = verdict_json(j, r, hook_name);
+
+	if (err)
+		return diag_set(diag, err, d->dir, 0, 0, "out of memory");
+	err = bundle_add_bytes(d->dir, "verdict.json", j->buf, j->len, diag);
+	if (err)
+		return err;
+	json_out_reset(j);
+	err = make_statement(d, r, j, diag);
+	return err ? err : bundle_add_bytes(d->dir, "attestation.json", j->buf, j->len, diag);
+}
+
 static int write_verdict(struct daemon *d, const struct run_result *r, struct diag *diag)
 {
 	struct json_out j;
 	int err;
 
 	json_out_init(&j);
-	err = verdict_json(&j, r, hook_name);
-	if (!err)
-		err = bundle_add_bytes(d->dir, "verdict.json", j.buf, j.len, diag);
+	err = write_results(d, r, &j, diag);
 	json_out_done(&j);
 	if (!err)
 		err = bundle_seal(d->dir, diag);

@@ -81,6 +81,21 @@ printf 'x' | dd of="$tmp/damaged/capture-000001.pcapng" bs=1 seek=5000 conv=notr
 "$sentinel" replay --expect "$tmp/all" "$tmp/damaged" >"$tmp/out" 2>&1
 is "damaged evidence" "$?" 5
 
+# ---- the statement in the bundle ----
+
+statement=$tmp/run/attestation.json
+is "in-toto: its types" "$(jq -r '._type + " " + .predicateType' "$statement")" \
+	"https://in-toto.io/Statement/v1 https://in-toto.io/attestation/test-result/v0.1"
+is "in-toto: the result" "$(jq -c '.predicate | [.result, .passedTests, .failedTests, .notClaimedTests]' "$statement")" \
+	'["FAILED",["unshare-net/tcp-connect","unshare-net/udp-send"],["open/udp-send"],["open/tcp-connect"]]'
+is "in-toto: the subject is the capture" "$(jq -r '.subject[].name' "$statement")" capture-000001.pcapng
+holds "in-toto: what it names is there" sh -c "cd '$tmp/run' && jq -r \
+	'(.subject + .predicate.configuration)[] | \"\(.digest.sha256)  \(.name)\"' attestation.json |
+	sha256sum --quiet -c"
+is "in-toto: all inputs" "$(jq '.predicate.configuration | length' "$statement")" \
+	"$(cd "$tmp/run" && find targets probes* -type f | wc -l)"
+holds "in-toto: it is sealed with the rest" grep -q '  attestation.json$' "$tmp/run/SHA256SUMS"
+
 # ---- other forms ----
 
 holds "JUnit is XML" xmllint --noout "$tmp/junit.xml"

@@ -14,6 +14,7 @@
 #include "user/report/explain.h"
 #include "user/report/junit.h"
 #include "user/report/summary.h"
+#include "user/report/statement.h"
 #include "user/report/table.h"
 #include "user/report/tap.h"
 #include "user/report/verdict_json.h"
@@ -426,6 +427,22 @@ static void golden_files(const char *name, const struct run_result *r)
 	}
 }
 
+static void golden_statement(const char *name, const struct run_result *r)
+{
+	static const uint8_t digest[EV_DIGEST_BYTES] = { 0xde, 0xad };
+	static const struct statement_file files[] = { { "capture-000001.pcapng", digest },
+						       { "probes.json", digest },
+						       { "targets/x.yaml", digest } };
+	struct statement_files capture = { files, 1 }, inputs = { files + 1, 2 };
+	struct json_out j;
+
+	json_out_init(&j);
+	assert_int_equal(statement_json(&j, r, &capture, &inputs), 0);
+	assert_no_command(j.buf);
+	assert_golden(name, j.buf, j.len);
+	json_out_done(&j);
+}
+
 static const struct table_opts plain = { .exit_code = -1,
 					 .hook_name = hook_names,
 					 .family_of = families };
@@ -441,6 +458,7 @@ static void test_good(unused_arg void **state)
 	o.exit_code = EXIT_CONTAINED;
 	golden_json("verdict-good.json", &r);
 	golden_files("verdict-good", &r);
+	golden_statement("statement-good.json", &r);
 	golden_table("verdict-good.txt", &r, &o);
 	o.color = true;
 	golden_table("verdict-good.color.txt", &r, &o);
@@ -458,6 +476,7 @@ static void test_mixed(unused_arg void **state)
 	o.skipped_n = ARRAY_SIZE(skipped);
 	golden_json("verdict-mixed.json", &r);
 	golden_files("verdict-mixed", &r);
+	golden_statement("statement-mixed.json", &r);
 	golden_table("verdict-mixed.txt", &r, &o);
 	o.color = true;
 	golden_table("verdict-mixed.color.txt", &r, &o);
@@ -491,6 +510,7 @@ static void test_rejected(unused_arg void **state)
 	o.exit_code = EXIT_INCONCLUSIVE;
 	golden_json("verdict-rejected.json", &r);
 	golden_files("verdict-rejected", &r);
+	golden_statement("statement-rejected.json", &r);
 	golden_table("verdict-rejected.txt", &r, &o);
 	o.width = 30;
 	golden_table("verdict-rejected.narrow.txt", &r, &o);
@@ -514,6 +534,7 @@ static void test_commands(unused_arg void **state)
 	(void)str_copy(cells[0].probe, sizeof(cells[0].probe), "|`*_~<x>[a](b)@c # todo");
 	golden_json("verdict-commands.json", &r);
 	golden_files("verdict-commands", &r);
+	golden_statement("statement-commands.json", &r);
 	golden_table("verdict-commands.txt", &r, &plain);
 }
 
@@ -646,6 +667,7 @@ static void test_not_made(unused_arg void **state)
 	assert_says(&r, -1, "was not made  tcp-connect\n");
 	explain("verdict-explain.none.txt", &cells[0], NULL, 0, false);
 	golden_files("verdict-none", &r);
+	golden_statement("statement-none.json", &r);
 	cells[0].n = 2; /* the second may have made it */
 	assert_string_equal(crossing_text(&cells[0], ARM_ON), "did not cross");
 }

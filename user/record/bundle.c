@@ -6,9 +6,8 @@
 
 #include "user/record/digest.h"
 
-#define PATH_IN_BUNDLE_MAX 256
 #define SUM_HEX_LEN (2 * EV_DIGEST_BYTES)
-#define SUMS_MAX (BUNDLE_FILES_MAX * (SUM_HEX_LEN + PATH_IN_BUNDLE_MAX + 3))
+#define SUMS_MAX (BUNDLE_FILES_MAX * (SUM_HEX_LEN + BUNDLE_PATH_MAX + 3))
 #define PART_SUFFIX ".part"
 
 /* ---- names ---- */
@@ -27,7 +26,7 @@ static bool is_plain_name(const char *name)
 /* A path within the bundle, of plain names. */
 static bool is_plain_path(const char *path)
 {
-	char name[PATH_IN_BUNDLE_MAX];
+	char name[BUNDLE_PATH_MAX];
 
 	for (;;) {
 		size_t len = strcspn(path, "/");
@@ -70,7 +69,7 @@ static int open_parent(const char *dir, const char *path)
 {
 	cleanup_fd int top = open_dir(AT_FDCWD, dir);
 	const char *slash = strchr(path, '/');
-	char sub[PATH_IN_BUNDLE_MAX];
+	char sub[BUNDLE_PATH_MAX];
 
 	if (top < 0 || !slash)
 		return TAKE_FD(top);
@@ -85,7 +84,7 @@ static int open_parent(const char *dir, const char *path)
 /* Under another name first: nobody ever sees half of it. */
 static int write_whole(int dir_fd, const char *name, const void *data, size_t len)
 {
-	char part[PATH_IN_BUNDLE_MAX];
+	char part[BUNDLE_PATH_MAX];
 	int fd, err = str_format(part, sizeof(part), "%s" PART_SUFFIX, name);
 
 	if (err)
@@ -123,7 +122,7 @@ int bundle_add_bytes(const char *dir, const char *name, const void *data, size_t
 int bundle_add_file(const char *dir, const char *subdir, const char *source, struct diag *d)
 {
 	cleanup_free char *data = NULL;
-	char path[PATH_IN_BUNDLE_MAX], full[4096];
+	char path[BUNDLE_PATH_MAX], full[4096];
 	size_t len;
 	int err = str_format(path, sizeof(path), "%s%s%s", subdir, *subdir ? "/" : "",
 			     base_name(source));
@@ -141,27 +140,22 @@ int bundle_add_file(const char *dir, const char *subdir, const char *source, str
 
 /* ---- listing ---- */
 
-struct entry {
-	char path[PATH_IN_BUNDLE_MAX];
-	uint8_t sha256[EV_DIGEST_BYTES];
-};
-
 struct listing {
-	struct entry *entry;
+	struct bundle_file *entry;
 	size_t n, cap;
 	struct diag *diag;
 };
 
 static int listing_add(struct listing *l, const char *path, int fd)
 {
-	struct entry *e;
+	struct bundle_file *e;
 	int err;
 
 	if (l->n == BUNDLE_FILES_MAX)
 		return refuse(l->diag, -E2BIG, path, "too many files in the bundle");
 	if (l->n == l->cap) {
 		size_t cap = l->cap ? 2 * l->cap : 16;
-		struct entry *more = realloc(l->entry, cap * sizeof(*more));
+		struct bundle_file *more = realloc(l->entry, cap * sizeof(*more));
 
 		if (!more)
 			return refuse(l->diag, -ENOMEM, path, "can't list it");
@@ -188,7 +182,7 @@ static int list_one(struct listing *l, int dir_fd, const char *prefix, const cha
 {
 	/* O_NONBLOCK: a pipe that somebody put here must not stop us */
 	cleanup_fd int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	char path[PATH_IN_BUNDLE_MAX];
+	char path[BUNDLE_PATH_MAX];
 	struct stat st;
 
 	if (str_format(path, sizeof(path), "%s%s", prefix, name) || !is_plain_name(name))
@@ -228,7 +222,7 @@ static int list_folder(struct listing *l, int fd, const char *prefix, int depth)
 
 static int by_path(const void *a, const void *b)
 {
-	return strcmp(((const struct entry *)a)->path, ((const struct entry *)b)->path);
+	return strcmp(((const struct bundle_file *)a)->path, ((const struct bundle_file *)b)->path);
 }
 
 /* All files of the bundle, sorted. The caller frees l->entry. */
@@ -244,12 +238,26 @@ static int list_bundle(struct listing *l, const char *dir)
 	return err;
 }
 
+int bundle_list(const char *dir, struct bundle_file **ret, size_t *ret_n, struct diag *d)
+{
+	struct listing l = { .diag = d };
+	int err = list_bundle(&l, dir);
+
+	if (err) {
+		free(l.entry);
+		return err;
+	}
+	*ret = l.entry;
+	*ret_n = l.n;
+	return 0;
+}
+
 /* ---- sealing and checking ---- */
 
 /* Everything in sha256sum's own form. The caller frees *ret. */
 static int format_sums(const struct listing *l, char **ret, size_t *ret_len)
 {
-	size_t room = l->n * (SUM_HEX_LEN + PATH_IN_BUNDLE_MAX + 4) + 1, len = 0;
+	size_t room = l->n * (SUM_HEX_LEN + BUNDLE_PATH_MAX + 4) + 1, len = 0;
 	char *text = malloc(room);
 
 	if (!text)
@@ -278,7 +286,7 @@ static int remove_signature(const char *dir)
 int bundle_seal(const char *dir, struct diag *d)
 {
 	struct listing l = { .diag = d };
-	cleanup_free struct entry *entries = NULL;
+	cleanup_free struct bundle_file *entries = NULL;
 	cleanup_free char *text = NULL;
 	size_t len;
 	int err = list_bundle(&l, dir);
@@ -351,7 +359,7 @@ int bundle_signer(const char *dir, uint8_t ret[SSHSIG_KEY_BYTES], struct diag *d
 
 /* The line of SHA256SUMS at *text, and *text behind it: "HEX  PATH" or, binary mode, "HEX *PATH".
  */
-static int next_sum(char **text, struct entry *ret)
+static int next_sum(char **text, struct bundle_file *ret)
 {
 	char *line = *text, *end = strchr(line, '\n');
 
@@ -372,10 +380,10 @@ static int next_sum(char **text, struct entry *ret)
 /* Both are sorted by path, so they go side by side. */
 static int compare_sums(const struct listing *l, char *text, struct diag *d)
 {
-	struct entry want;
+	struct bundle_file want;
 
 	for (size_t i = 0; i < l->n || *text; i++) {
-		const struct entry *have = i < l->n ? &l->entry[i] : NULL;
+		const struct bundle_file *have = i < l->n ? &l->entry[i] : NULL;
 		bool listed = *text;
 		int order;
 
@@ -398,7 +406,7 @@ static int compare_sums(const struct listing *l, char *text, struct diag *d)
 int bundle_check_files(const char *dir, struct diag *d)
 {
 	struct listing l = { .diag = d };
-	cleanup_free struct entry *entries = NULL;
+	cleanup_free struct bundle_file *entries = NULL;
 	cleanup_free char *text = NULL;
 	size_t len;
 	int err = read_sums(dir, &text, &len, d);

@@ -11,6 +11,7 @@
 
 #include "user/base/diag.h"
 #include "user/base/util.h"
+#include "user/decode/ev.h"
 #include "user/record/sshsig.h"
 
 #define BUNDLE_SUMS "SHA256SUMS"
@@ -27,6 +28,18 @@ int bundle_add_file(const char *dir, const char *subdir, const char *source,
 /* Writes a file dir/name; name may be "SUBDIR/NAME". Whole or not at all; replaces an older one. */
 int bundle_add_bytes(const char *dir, const char *name, const void *data, size_t len,
 		     struct diag *d) must_check;
+
+#define BUNDLE_PATH_MAX 256
+
+struct bundle_file {
+	char path[BUNDLE_PATH_MAX]; /* within the bundle */
+	uint8_t sha256[EV_DIGEST_BYTES];
+};
+
+/* All files but SHA256SUMS and its signature, sorted by path in byte order. The caller frees *ret.
+ */
+int bundle_list(const char *dir, struct bundle_file **ret, size_t *ret_n,
+		struct diag *d) must_check;
 
 /* Writes SHA256SUMS over everything but itself and its signature, and syncs it. A signature that
  * was there is removed: it was of other sums. */
