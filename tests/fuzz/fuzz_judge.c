@@ -8,7 +8,9 @@
 #include "user/judge/correlate.h"
 #include "user/report/html.h"
 #include "user/report/junit.h"
+#include "user/report/summary.h"
 #include "user/report/table.h"
+#include "user/report/tap.h"
 #include "user/report/verdict_json.h"
 #include "user/sense/hook_names.h"
 
@@ -55,21 +57,37 @@ static int write_page(FILE *f, const struct run_result *r)
 	return cells ? html_write(f, &page) : -ENOMEM;
 }
 
-/* In every form; where shown to people, nothing drives a terminal. */
+/* Nothing in it drives a terminal, and no line is a command for a CI runner. */
+static void check_text(const char *text, size_t len)
+{
+	bool begins = true; /* only blanks stand before this in its line */
+
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)text[i] < 0x20 && text[i] != '\n')
+			abort();
+		if (begins && len - i > 1 && text[i] == ':' && text[i + 1] == ':')
+			abort();
+		begins = text[i] == '\n' || (begins && text[i] == ' ');
+	}
+	if (memmem(text, len, "##[", 3))
+		abort();
+}
+
 static void print(const struct run_result *r)
 {
 	const struct table_opts o = { .hook_name = hook_name };
-	char *text = NULL;
-	size_t len = 0;
-	FILE *f = open_memstream(&text, &len);
+	char *text = NULL, *html = NULL;
+	size_t len = 0, html_len = 0;
+	FILE *f = open_memstream(&text, &len), *page = open_memstream(&html, &html_len);
 
-	if (!f || table_print(f, r, &o) < 0 || junit_write(f, r) < 0 || write_page(f, r) < 0 ||
-	    fclose(f))
+	if (!f || table_print(f, r, &o) < 0 || junit_write(f, r) < 0 || tap_write(f, r) < 0 ||
+	    summary_write(f, r) < 0 || fclose(f))
 		abort();
-	for (size_t i = 0; i < len; i++)
-		if ((unsigned char)text[i] < 0x20 && text[i] != '\n' && text[i] != '\t')
-			abort();
+	check_text(text, len);
+	if (!page || write_page(page, r) < 0 || fclose(page))
+		abort();
 	free(text);
+	free(html);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
