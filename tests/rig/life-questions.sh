@@ -70,6 +70,8 @@ is "report exits with" $? 0
 is "what it says" "$(headline)" '<h1>Every scored attempt was contained</h1>'
 is "cells contained" "$(rated contained)" 1
 holds "who signed it is in it" grep -qE 'signed by the key SHA256:[A-Za-z0-9+/]{43};' "$tmp/page.html"
+holds "what was executed is in it" grep -q "<code>sha256 $(sha256sum "$(readlink -f "$(command -v unshare)")" |
+	cut -c1-64)</code>" "$tmp/page.html"
 holds "no other file is left" test ! -e "$tmp/page.html.part"
 "$sentinel" report "$tmp/asked" >"$tmp/out.html"
 holds "on standard output the same" cmp "$tmp/page.html" "$tmp/out.html"

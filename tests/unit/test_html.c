@@ -39,6 +39,7 @@ struct page { /* a page and what it looks at */
 	struct run_result r;
 	struct ev_run_begin begin;
 	struct ev_target targets[64];
+	struct ev_program programs[2];
 	struct ev_trial trials[4];
 	struct html_span spans[4];
 	struct html_missing missing[2];
@@ -194,6 +195,11 @@ static struct page *hostile_page(void)
 	g->missing[0] = (struct html_missing){ .hook = SNT_HOOK_WORLD, .lane = 1, .needed = true };
 	PUT(g->missing[0].detail, HOSTILE);
 	g->p.missing_n = 1;
+	PUT(g->programs[0].target, HOSTILE);
+	PUT(g->programs[0].path, UGLY);
+	PUT(g->programs[1].path, UGLY);
+	g->p.programs = g->programs;
+	g->p.programs_n = 2;
 	g->p.damage = UGLY;
 	g->p.bundle = UGLY;
 	return g;
@@ -368,6 +374,7 @@ static void test_words(unused_arg void **state)
 	assert_non_null(strstr(html, "<code>records-lost</code> Records were lost"));
 	assert_non_null(strstr(html, "<code>#4242</code>"));
 	assert_non_null(strstr(html, "at A: no-route"));
+	assert_null(strstr(html, "<dt>Clock</dt>"));
 	assert_non_null(strstr(html, "sentinel explain DIR leaky tcp-connect"));
 }
 
@@ -409,6 +416,7 @@ static void test_times(unused_arg void **state)
 			size_t len;
 
 			g->p.end_ns = ends[i];
+			g->p.clock_set_ns = (int64_t)ends[k];
 			g->begin.realtime_ns = g->spans[1].from_ns = ends[k];
 			g->spans[2].to_ns = g->moments[3].time_ns = ends[k];
 			g->trials[3].lane = UINT32_MAX;

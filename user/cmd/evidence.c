@@ -4,6 +4,7 @@
 #include "user/cmd/moment_list.h"
 
 #define MISSING_MAX 64
+#define PROGRAMS_MAX 512
 #define NO_CELL UINT32_MAX
 
 struct kept { /* of a cell */
@@ -16,8 +17,11 @@ struct evidence {
 	struct ev_run_begin begin;
 	bool begun;
 	uint64_t begin_ns, end_ns;
+	int64_t clock_set_ns;
 	struct ev_target *targets;
 	size_t targets_n;
+	struct ev_program programs[PROGRAMS_MAX];
+	size_t programs_n;
 	uint32_t *by_name;  /* cell indices, in order of target and probe */
 	uint32_t *of_trial; /* cell of trial i + 1, or NO_CELL */
 	uint32_t trials_n;
@@ -92,6 +96,21 @@ static int add_target(struct evidence *e, const struct ev_target *t)
 	return 0;
 }
 
+static void add_program(struct evidence *e, const struct ev_program *p)
+{
+	if (e->programs_n < PROGRAMS_MAX)
+		e->programs[e->programs_n++] = *p;
+}
+
+/* Both ends of a run anchor the clocks; captures of before have but the beginning. */
+static void see_end(struct evidence *e, const struct ev *ev)
+{
+	uint64_t expected = e->begin.realtime_ns + (ev->time_ns - e->begin_ns);
+
+	if (ev->run_end.realtime_ns)
+		e->clock_set_ns = (int64_t)(ev->run_end.realtime_ns - expected);
+}
+
 static void add_quote(struct evidence *e, const struct ev_cell *c)
 {
 	uint32_t i = find_cell(e, c->target, c->probe);
@@ -141,6 +160,12 @@ static int collect(void *arg, const struct ev *ev)
 		break;
 	case EV_TARGET:
 		err = add_target(e, &ev->target);
+		break;
+	case EV_PROGRAM:
+		add_program(e, &ev->program);
+		break;
+	case EV_RUN_END:
+		see_end(e, ev);
 		break;
 	case EV_CELL:
 		add_quote(e, &ev->cell);
@@ -242,9 +267,12 @@ void evidence_page(const struct evidence *e, struct html_report *ret)
 				     .begin = e->begun ? &e->begin : NULL,
 				     .begin_ns = e->begin_ns,
 				     .end_ns = e->end_ns,
+				     .clock_set_ns = e->clock_set_ns,
 				     .records = e->judged->report.records,
 				     .targets = e->targets,
 				     .targets_n = e->targets_n,
+				     .programs = e->programs,
+				     .programs_n = e->programs_n,
 				     .cells = e->cells,
 				     .missing = e->missing,
 				     .missing_n = e->missing_n,

@@ -41,11 +41,14 @@ struct html_report {
 	const char *bundle; /* as it was named to us, for the commands that are shown */
 	const struct ev_run_begin *begin; /* NULL: the capture has none */
 	uint64_t begin_ns, end_ns;	  /* of the first and the last record */
+	int64_t clock_set_ns;		  /* by how much the clock was set during the run */
 	uint64_t records;
 	const char *verified; /* what of the evidence was checked; NULL: nothing is said of it */
 	const char *damage;   /* what is wrong with the evidence; NULL: nothing is */
 	const struct ev_target *targets;
 	size_t targets_n;
+	const struct ev_program *programs; /* of the targets, and the instrument's own */
+	size_t programs_n;
 	const struct html_cell *cells; /* as many as r has, in its order */
 	const struct html_missing *missing;
 	size_t missing_n;

@@ -108,6 +108,13 @@ static void put_times(FILE *f, const struct html_report *p)
 	(void)str_format(text, sizeof(text), "%.10s %.8s UTC, %llu.%llu s long", when, when + 11,
 			 ns / NSEC_PER_SEC, ns % NSEC_PER_SEC / (NSEC_PER_SEC / 10));
 	html_term(f, "When", text);
+	if (p->clock_set_ns / (int64_t)NSEC_PER_SEC) {
+		(void)str_format(
+			text, sizeof(text),
+			"set by %+lld s during the run; times are by that of its beginning",
+			(long long)p->clock_set_ns / (long long)NSEC_PER_SEC);
+		html_term(f, "Clock", text);
+	}
 }
 
 static void put_facts(FILE *f, const struct html_report *p)
@@ -281,6 +288,24 @@ static void put_hooks(FILE *f, const struct html_report *p)
 	html_put(f, "</ul>\n");
 }
 
+/* The files that were executed for a target; for "" by the instrument. */
+static void put_programs(FILE *f, const struct html_report *p, const char *target)
+{
+	char digest[2 * EV_DIGEST_BYTES + 1];
+
+	for (size_t i = 0; i < p->programs_n; i++) {
+		const struct ev_program *file = &p->programs[i];
+
+		if (strcmp(file->target, target) != 0)
+			continue;
+		hex_encode(digest, file->digest, sizeof(file->digest));
+		html_wrap(f, "<dt>", file->path, "</dt>");
+		html_wrap(f, "<dd><code>sha256 ", digest, "</code>, ");
+		html_count(f, file->size, "byte", "bytes");
+		html_put(f, "</dd>\n");
+	}
+}
+
 void html_instrument(FILE *f, const struct html_report *p)
 {
 	html_put(f, "<section id=\"instrument\"><h2>The instrument</h2>\n");
@@ -288,12 +313,14 @@ void html_instrument(FILE *f, const struct html_report *p)
 	put_identity(f, p->r);
 	put_losses(f, p);
 	put_hooks(f, p);
-	html_put(f, "</section>\n");
+	html_put(f, "<dl class=\"lists files\">\n");
+	put_programs(f, p, "");
+	html_put(f, "</dl></section>\n");
 }
 
 /* ---- platforms ---- */
 
-static void put_platform(FILE *f, const struct ev_target *t)
+static void put_platform(FILE *f, const struct html_report *p, const struct ev_target *t)
 {
 	char digest[2 * EV_DIGEST_BYTES + 1];
 
@@ -304,6 +331,8 @@ static void put_platform(FILE *f, const struct ev_target *t)
 	html_wrap(f, "<dt>Target file</dt><dd><code>sha256 ", digest, "</code></dd>\n");
 	if (t->inferred)
 		html_term(f, "Attempt", "inferred: the calls stay inside, only packets are seen");
+	html_put(f, "</dl><dl class=\"lists files\">\n");
+	put_programs(f, p, t->name);
 	html_put(f, "</dl></div>\n");
 }
 
@@ -312,6 +341,6 @@ void html_platforms(FILE *f, const struct html_report *p)
 	html_put(f, "<section id=\"platforms\"><h2>Platforms</h2>\n<div class=\"cards\">\n");
 	for (size_t i = 0; i < p->targets_n; i++)
 		if (p->targets[i].role == ROLE_TARGET)
-			put_platform(f, &p->targets[i]);
+			put_platform(f, p, &p->targets[i]);
 	html_put(f, "</div></section>\n");
 }
