@@ -871,6 +871,54 @@ static void test_a_failed_write_sticks(void **state unused_arg)
 	assert_true(r.damaged && !r.complete);
 }
 
+/* Three seconds of packets, into a file that may have so many bytes. The first error. */
+static int write_limited(const struct rlimit *limit, struct capture_totals *totals)
+{
+	struct capture_writer *w = create();
+	struct rlimit before;
+	struct ev ev;
+	int err, closed;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, limit), 0);
+	run_begin(&ev);
+	err = capture_put(w, &ev, ignore, NULL);
+	for (uint64_t i = 1; i <= 15 && !err; i++) {
+		packet(&ev, SNT_HOOK_WORLD, START_NS + i * 200 * NSEC_PER_MSEC);
+		err = capture_put(w, &ev, ignore, NULL);
+	}
+	run_end(&ev, START_NS + 3 * NSEC_PER_SEC);
+	if (!err)
+		err = capture_put(w, &ev, ignore, NULL);
+	closed = capture_close(w, totals);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	capture_free(w);
+	return err ? err : closed;
+}
+
+static void test_full_at_any_byte(void **state unused_arg)
+{
+	struct capture_totals totals;
+	struct capture_report r;
+	struct rlimit limit;
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(write_limited(&limit, &totals), 0);
+	for (limit.rlim_cur = 0; limit.rlim_cur < totals.bytes; limit.rlim_cur++) {
+		assert_int_equal(write_limited(&limit, NULL), -EFBIG);
+		r = read_all(NULL);
+		assert_true(r.damaged && !r.complete);
+		assert_true(r.sealed_offset <= limit.rlim_cur);
+		assert_true(r.damaged_end <= limit.rlim_cur);
+		if (limit.rlim_cur > totals.bytes - 10)
+			assert_true(r.sealed_records >= 10);
+	}
+	assert_int_equal(write_limited(&limit, &totals), 0);
+	r = read_all(NULL);
+	assert_whole(&r);
+}
+
 static int refuse_packets(void *arg, const struct ev *ev)
 {
 	*(int *)arg += 1;
@@ -1004,6 +1052,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_seals_by_time_and_size),
 		cmocka_unit_test(test_sealed_is_in_the_file),
 		cmocka_unit_test(test_a_failed_write_sticks),
+		cmocka_unit_test(test_full_at_any_byte),
 		cmocka_unit_test(test_a_sinks_answer_comes_back),
 	};
 	uint64_t n;

@@ -164,18 +164,17 @@ static void print_sealed(const struct finding *f)
 	const struct capture_report *c = &f->capture;
 	char when[TIME_TEXT_MAX];
 
-	if (!c->sealed_records) {
+	if (c->sealed_records)
+		(void)printf("  sealed     record 1 to %" PRIu64
+			     ", until %s; it ends in front of byte %" PRIu64 " of %s\n",
+			     c->sealed_records,
+			     time_text(c->sealed_ns + (uint64_t)f->to_realtime_ns, when),
+			     c->sealed_offset, c->sealed_file);
+	else
 		(void)printf("  sealed     nothing\n");
-		return;
-	}
-	(void)printf("  sealed     record 1 to %" PRIu64
-		     ", until %s; it ends in front of byte %" PRIu64 " of %s\n",
-		     c->sealed_records, time_text(c->sealed_ns + (uint64_t)f->to_realtime_ns, when),
-		     c->sealed_offset, c->sealed_file);
 	if (c->bytes > c->sealed_bytes)
-		(void)printf("  unsealed   the %" PRIu64
-			     " bytes behind that: no seal vouches for them\n",
-			     c->bytes - c->sealed_bytes);
+		(void)printf("  unsealed   %" PRIu64 " bytes%s: no seal vouches for them\n",
+			     c->bytes - c->sealed_bytes, c->sealed_bytes ? " behind that" : "");
 }
 
 static void print_capture(const struct finding *f)
