@@ -15,6 +15,7 @@ static const struct {
 } commands[] = {
 	{ "run", cmd_run, "make escape attempts in sandboxes and judge them (the main job)" },
 	{ "replay", cmd_replay, "judge a recorded run again, from its capture alone" },
+	{ "diff", cmd_diff, "say what changed from one run to another" },
 	{ "explain", cmd_explain, "show the evidence behind one verdict" },
 	{ "report", cmd_report, "write a recorded run as one HTML page" },
 	{ "timeline", cmd_timeline, "join the records of several runs into one time line" },

@@ -81,6 +81,37 @@ printf 'x' | dd of="$tmp/damaged/capture-000001.pcapng" bs=1 seek=5000 conv=notr
 "$sentinel" replay --expect "$tmp/all" "$tmp/damaged" >"$tmp/out" 2>&1
 is "damaged evidence" "$?" 5
 
+# ---- two runs compared ----
+
+differs() { # bundle, bundle, [option...]
+	"$sentinel" diff "${@:3}" "$1" "$2" >"$tmp/out" 2>"$tmp/err"
+	code=$?
+}
+again=("$sentinel" run -q -p udp-send -p tcp-connect -t "$tmp/open.yaml" -t unshare-net)
+"${again[@]}" -o "$tmp/again" >/dev/null 2>&1
+differs "$tmp/run" "$tmp/again"
+is "the same twice: exit code" "$code" 0
+is "the same twice: nothing is said" "$(wc -c <"$tmp/out")" 0
+sed -i -E 's/^run: .*/run: [unshare, --user, --net, --, "{cmd}"]/; s/^expect: .*/expect: {namespaces: [user, net]}/' \
+	"$tmp/open.yaml"
+"${again[@]}" -o "$tmp/closed" >/dev/null 2>&1
+differs "$tmp/run" "$tmp/closed"
+is "a target that has changed: exit code" "$code" 1
+for line in 'open x udp-send  verdict: escaped -> contained' \
+	'open x udp-send  on: answered -> did not cross' \
+	'open x udp-send  stopped_by: nothing -> no-route' 'open  target_file: [0-9a-f]{64} -> ' \
+	'open  program .*/unshare: nothing -> '; do
+	holds "it says: $line" grep -qE "^$line" "$tmp/out"
+done
+is "nothing of the other target" "$(grep -c '^unshare-net' "$tmp/out")" 0
+differs "$tmp/run" "$tmp/closed" --json
+is "as JSON" "$(jq -c 'select(.field == "verdict" and .probe == "udp-send") |
+	[.target, .before, .after]' "$tmp/out")" '["open","escaped","contained"]'
+differs "$tmp/run" "$tmp/damaged"
+is "a damaged one: exit code" "$code" 5
+differs "$tmp/run" "$tmp/nowhere"
+is "one that is not there: exit code" "$code" 2
+
 # ---- the statement in the bundle ----
 
 statement=$tmp/run/attestation.json

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "user/report/changes.h"
 #include "user/report/explain.h"
 #include "user/report/junit.h"
 #include "user/report/summary.h"
@@ -872,6 +873,113 @@ static void test_printable(unused_arg void **state)
 }
 
 /* A full disk is an error, not a shorter table. */
+struct changes {
+	uint32_t n;
+	char text[256];
+};
+
+static void note_change(void *arg, const struct change *c)
+{
+	struct changes *all = arg;
+
+	all->n++;
+	assert_int_equal(str_format(all->text, sizeof(all->text), "%s x %s %s: %s, %s", c->target,
+				    c->probe, c->field, c->before, c->after),
+			 0);
+}
+
+/* Each thing that can change is told, alone, and nothing is where nothing has. */
+static void test_changes(unused_arg void **state)
+{
+	static const char *const want[] = {
+		"unshare-net x tcp-connect verdict: contained, escaped",
+		"unshare-net x tcp-connect reasons: , records-lost,unstable",
+		"unshare-net x tcp-connect grade: , signal",
+		"unshare-net x tcp-connect via: , resolver",
+		"unshare-net x tcp-connect stopped_at: A, B",
+		"unshare-net x tcp-connect stopped_by: no-route, lane-rule",
+		"unshare-net x tcp-connect credit: , host",
+		"unshare-net x tcp-connect attempt: seen, none",
+		"unshare-net x tcp-connect on: did not cross, answered",
+		"unshare-net x tcp-connect off: answered, crossed",
+		"unshare-net x tcp-connect on2: did not cross, ",
+		"unshare-net x tcp-connect start_error: , no room",
+		"unshare-net x tcp-connect source: manual, NET, 1.0, manual, NET, 2.0",
+		" x  status: valid, rejected decoy-matched",
+		"new x tcp-connect verdict: , contained",
+	};
+	struct cell_result before[CELLS_MAX], after[CELLS_MAX];
+	struct run_result a = good_run(before), b;
+
+	for (size_t i = 0; i < ARRAY_SIZE(want) + 1; i++) {
+		struct changes all = { .n = 0 };
+		struct cell_result *c = &after[0];
+
+		b = good_run(after);
+		assert_string_equal(c->target, "unshare-net");
+		switch (i) {
+		case 0:
+			c->judgement.verdict = VERDICT_ESCAPED;
+			break;
+		case 1:
+			c->judgement.reasons =
+				REASON_BIT(REASON_RECORDS_LOST) | REASON_BIT(REASON_UNSTABLE);
+			break;
+		case 2:
+			c->judgement.grade = GRADE_SIGNAL;
+			break;
+		case 3:
+			(void)str_copy(c->via, sizeof(c->via), "resolver");
+			break;
+		case 4:
+			c->stopped_at = VANTAGE_B;
+			break;
+		case 5:
+			(void)str_copy(c->stopped_by, sizeof(c->stopped_by), "lane-rule");
+			break;
+		case 6:
+			c->credit = CREDIT_HOST;
+			break;
+		case 7:
+			c->attempt = ATTEMPT_NONE;
+			break;
+		case 8:
+			c->arms[ARM_ON].crossed = c->arms[ARM_ON].answered = true;
+			break;
+		case 9:
+			c->arms[ARM_OFF].answered = false;
+			break;
+		case 10:
+			c->arms[ARM_ON2].present = false;
+			break;
+		case 11:
+			(void)str_copy(c->start_error, sizeof(c->start_error), "no room");
+			break;
+		case 12:
+			(void)str_copy(c->source, sizeof(c->source), "manual, NET, 2.0");
+			break;
+		case 13:
+			b.status = RUN_REJECTED;
+			b.rejections = 1u << REJECT_DECOY_MATCHED;
+			break;
+		case 14:
+			after[b.cells_n++] =
+				cell_of(ROLE_TARGET, "new", "tcp-connect", VERDICT_CONTAINED);
+			break;
+		default: /* what always differs is none */
+			(void)str_copy(b.run, sizeof(b.run), "another");
+			c->window_ms++;
+			c->arms[ARM_OFF].records[0]++;
+			assert_int_equal(changes_find(&a, &b, note_change, &all), 0);
+			return;
+		}
+		assert_int_equal(changes_find(&a, &b, note_change, &all), 1);
+		assert_string_equal(all.text, want[i]);
+		/* and the other way round */
+		assert_int_equal(changes_find(&b, &a, note_change, &all), 1);
+	}
+}
+
 static void test_full(unused_arg void **state)
 {
 	struct cell_result cells[CELLS_MAX];
@@ -887,27 +995,17 @@ static void test_full(unused_arg void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_mixed),
-		cmocka_unit_test(test_many),
-		cmocka_unit_test(test_rejected),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_swollen),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_exit_line),
-		cmocka_unit_test(test_not_made),
-		cmocka_unit_test(test_widths),
-		cmocka_unit_test(test_letters),
-		cmocka_unit_test(test_explain),
-		cmocka_unit_test(test_goals),
-		cmocka_unit_test(test_states),
-		cmocka_unit_test(test_baseline),
-		cmocka_unit_test(test_calibrators),
-		cmocka_unit_test(test_color),
-		cmocka_unit_test(test_printable),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_summary_is_bounded),
+		cmocka_unit_test(test_good),	 cmocka_unit_test(test_mixed),
+		cmocka_unit_test(test_many),	 cmocka_unit_test(test_rejected),
+		cmocka_unit_test(test_hostile),	 cmocka_unit_test(test_swollen),
+		cmocka_unit_test(test_nothing),	 cmocka_unit_test(test_exit_line),
+		cmocka_unit_test(test_not_made), cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_letters),	 cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_goals),	 cmocka_unit_test(test_states),
+		cmocka_unit_test(test_baseline), cmocka_unit_test(test_calibrators),
+		cmocka_unit_test(test_color),	 cmocka_unit_test(test_printable),
+		cmocka_unit_test(test_full),	 cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_changes),	 cmocka_unit_test(test_summary_is_bounded),
 	};
 
 	return cmocka_run_group_tests_name("report", tests, NULL, NULL);
