@@ -99,6 +99,8 @@ verified whole 2 --key /etc/passwd
 verified nowhere 2
 "$BUILD/sentinel" verify >/dev/null 2>&1
 is "verify without a bundle: exit" $? 2
+"$BUILD/sentinel" verify "$tmp/whole" >/dev/full 2>/dev/null
+is "verify into a full disk: exit" $? 6
 "$BUILD/sentinel" verify "$tmp/whole/capture-000001.pcapng" >/dev/null
 is "verify of a capture alone: exit" $? 0
 is "as JSON" "$("$BUILD/sentinel" verify --json --key "$signers" "$tmp/whole" |
