@@ -54,7 +54,8 @@ is "seen adds up" "$(verdict_of main .observer.count.holds)" true
 # The bundle, with our reader and without.
 replays main
 bundle=$tmp/main
-chmod -R a+rX "$tmp"
+chmod a+x "$tmp"
+chmod -R a+rX "$bundle"
 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --bounding-set=-all \
 	"$BUILD/sentinel" replay "$bundle" >/dev/null 2>&1
 is "replay as nobody, without a capability, exits with" "$?" 1
@@ -72,6 +73,7 @@ run_sentinel small -p tcp-connect -t unshare-net
 run_is small valid
 cp -r "$tmp/small" "$tmp/forged"
 sed -i 's/inconclusive/contained/' "$tmp/forged/verdict.json"
+rm "$tmp/forged/SHA256SUMS.sig"
 sums=$(cd "$tmp/forged" && find . -type f ! -name SHA256SUMS -printf '%P\n' | sort | xargs sha256sum)
 echo "$sums" >"$tmp/forged/SHA256SUMS"
 "$BUILD/sentinel" replay "$tmp/forged" >/dev/null 2>&1
