@@ -62,49 +62,50 @@ struct about {
 	uint32_t n;
 };
 
-static void add(struct about *a, const char *target, const char *field, const char *value)
+static int add(struct about *a, const char *target, const char *field, const char *value)
 {
 	struct fact *more =
 		a->n < ABOUT_MAX ? reallocarray(a->fact, a->n + 1, sizeof(*more)) : NULL;
 
 	if (!more)
-		return; /* a missing fact shows as a difference, if anything */
+		return a->n < ABOUT_MAX ? -ENOMEM : -E2BIG;
 	a->fact = more;
 	more = &a->fact[a->n++];
 	(void)str_copy(more->target, sizeof(more->target), target);
 	(void)str_copy(more->field, sizeof(more->field), field);
 	(void)str_copy(more->value, sizeof(more->value), value);
+	return 0;
 }
 
-static void add_digest(struct about *a, const char *target, const char *field,
-		       const uint8_t digest[EV_DIGEST_BYTES])
+static int add_digest(struct about *a, const char *target, const char *field,
+		      const uint8_t digest[EV_DIGEST_BYTES])
 {
 	char hex[2 * EV_DIGEST_BYTES + 1];
 
 	hex_encode(hex, digest, EV_DIGEST_BYTES);
-	add(a, target, field, hex);
+	return add(a, target, field, hex);
 }
 
 static int take(void *arg, const struct ev *ev)
 {
 	struct about *a = arg;
 	char field[EV_TEXT_MAX + 16];
+	int err;
 
 	switch (ev->type) {
 	case EV_RUN_BEGIN:
-		add(a, "", "kernel", ev->run_begin.kernel);
-		add(a, "", "sentinel", ev->run_begin.version);
-		add_digest(a, "", "bpf_object", ev->run_begin.bpf_digest);
-		add(a, "", "sabotage", ev->run_begin.sabotage);
-		return 0;
+		err = add(a, "", "kernel", ev->run_begin.kernel);
+		if (!err)
+			err = add(a, "", "sentinel", ev->run_begin.version);
+		if (!err)
+			err = add_digest(a, "", "bpf_object", ev->run_begin.bpf_digest);
+		return err ? err : add(a, "", "sabotage", ev->run_begin.sabotage);
 	case EV_TARGET:
-		add(a, ev->target.name, "version", ev->target.version);
-		add_digest(a, ev->target.name, "target_file", ev->target.digest);
-		return 0;
+		err = add(a, ev->target.name, "version", ev->target.version);
+		return err ? err : add_digest(a, ev->target.name, "target_file", ev->target.digest);
 	case EV_PROGRAM:
 		(void)str_format(field, sizeof(field), "program %s", ev->program.path);
-		add_digest(a, ev->program.target, field, ev->program.digest);
-		return 0;
+		return add_digest(a, ev->program.target, field, ev->program.digest);
 	default:
 		return 0;
 	}
